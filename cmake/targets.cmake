@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sources generated at build time are added here to HBM_GENERATED_SOURCES.
+set(HBM_GENERATED_SOURCES)
