@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What several allocators need: budgets, sorting, extents. */
+#include "pack/internal.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+	POLL_STEPS = 1 << 14,
+	SMALL_SORT = 48,
+	DIGIT_BITS = 11,
+	N_DIGITS = 1 << DIGIT_BITS,
+};
+
+double hbm_pack_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+bool hbm_pack_poll(hbm_pack_cx *cx)
+{
+	if (cx->cancelled && cx->cancelled(cx->user))
+		cx->stopped = true;
+	if (cx->deadline > 0 && hbm_pack_clock() >= cx->deadline)
+		cx->stopped = true;
+	if (cx->stopped || cx->steps >= cx->max_steps) {
+		cx->poll_at = 0;
+		return false;
+	}
+	cx->poll_at = cx->steps + POLL_STEPS;
+	if (cx->poll_at > cx->max_steps)
+		cx->poll_at = cx->max_steps;
+	return true;
+}
+
+static void insertion_sort(uint32_t *ids, uint32_t n, const uint64_t *key)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t id = ids[i], j = i;
+
+		for (; j > 0 && key[ids[j - 1]] > key[id]; j--)
+			ids[j] = ids[j - 1];
+		ids[j] = id;
+	}
+}
+
+/* One stable pass by the digit of `key` at `shift`. */
+static void radix_pass(const uint32_t *from, uint32_t *to, uint32_t n,
+                       const uint64_t *key, uint32_t shift, uint32_t *count)
+{
+	uint32_t sum = 0;
+
+	memset(count, 0, N_DIGITS * sizeof *count);
+	for (uint32_t i = 0; i < n; i++)
+		count[key[from[i]] >> shift & (N_DIGITS - 1)]++;
+	for (uint32_t d = 0; d < N_DIGITS; d++) {
+		uint32_t c = count[d];
+
+		count[d] = sum;
+		sum += c;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		to[count[key[from[i]] >> shift & (N_DIGITS - 1)]++] = from[i];
+}
+
+hbm_status hbm_sort_ids(hbm_arena *scratch, uint32_t *ids, uint32_t n,
+                        const uint64_t *key)
+{
+	uint64_t all = ~(uint64_t)0, any = 0, differ;
+	uint32_t *to, *count, *from = ids;
+
+	if (n <= SMALL_SORT) {
+		insertion_sort(ids, n, key);
+		return HBM_OK;
+	}
+	to = HBM_ARRAY(scratch, uint32_t, n);
+	count = HBM_ARRAY(scratch, uint32_t, N_DIGITS);
+	HBM_NEED(to && count);
+	for (uint32_t i = 0; i < n; i++) {
+		all &= key[ids[i]];
+		any |= key[ids[i]];
+	}
+	differ = all ^ any;
+	for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
+		uint32_t *swap = to;
+
+		if (!(differ >> shift & (N_DIGITS - 1)))
+			continue;
+		radix_pass(from, to, n, key, shift, count);
+		to = from;
+		from = swap;
+	}
+	if (from != ids)
+		memcpy(ids, from, (size_t)n * sizeof *ids);
+	return HBM_OK;
+}
+
+uint64_t hbm_inst_extent(const hbm_inst *in, const uint64_t *offset)
+{
+	uint64_t top = 0;
+
+	for (uint32_t i = 0; i < in->n; i++)
+		if (offset[i] != HBM_NO_OFFSET && offset[i] + in->size[i] > top)
+			top = offset[i] + in->size[i];
+	return top;
+}
