@@ -9,11 +9,6 @@
 #include "ir/program.h"
 #include "pack/problem.h"
 
-typedef struct hbm_bind {
-	const char *name;
-	uint64_t value;
-} hbm_bind;
-
 typedef struct hbm_import_opts {
 	const char *target; /* NULL: as the input says */
 	const hbm_bind *binds;
