@@ -29,6 +29,8 @@ typedef struct hbm_storage {
 	hbm_span accesses;   /* in hbm_analysis.accesses, ascending ticks */
 	uint32_t n_reads, n_writes;
 	hbm_op_id first_write, last_read; /* HBM_NONE: none */
+	bool from_earlier; /* a loop it crosses set `start` (or would have) */
+	bool to_later;     /* a loop it crosses set `end` (or would have) */
 } hbm_storage;
 
 typedef struct hbm_access {

@@ -281,10 +281,16 @@ void hbm_json_key(hbm_json *j, const char *key)
 	j->after_key = true;
 }
 
+/* Readers that keep numbers as doubles are exact below 2^53; what is larger goes
+ * out as a decimal string. */
 void hbm_json_uint(hbm_json *j, uint64_t v)
 {
+	bool big = v >= (uint64_t)1 << 53;
+
 	lead(j);
+	hbm_puts(j->out, big ? "\"" : "");
 	hbm_putu(j->out, v);
+	hbm_puts(j->out, big ? "\"" : "");
 }
 
 void hbm_json_int(hbm_json *j, int64_t v)

@@ -6,10 +6,9 @@
  * sticks and is returned at the end, so writers need not check each call.
  * Also a streaming JSON writer on top of it. */
 
-#include "base/diag.h"
+#include "hbmplan/context.h"
 
-/* Takes n bytes; false stops the output. */
-typedef bool (*hbm_write_fn)(void *user, const void *bytes, size_t n);
+#include "base/diag.h"
 
 typedef struct hbm_out {
 	hbm_write_fn write;

@@ -5,6 +5,8 @@
 /* Importers: bytes in, a program or a bare packing problem out. One file and
  * one row of importers.def each. */
 
+#include "hbmplan/input.h"
+
 #include "base/file.h"
 #include "ir/program.h"
 #include "pack/problem.h"

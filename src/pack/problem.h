@@ -7,74 +7,11 @@
  * be NULL, and then every buffer has the default. Bytes are 64-bit; sizes and
  * sums of sizes stay below 2^62 (hbm_problem_check). */
 
+#include "hbmplan/problem.h"
+
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/vec.h"
-
-/* During [start, end) of its life the buffer needs only bytes [lo, hi) of
- * itself; lo == hi: none. */
-typedef struct hbm_gap {
-	int64_t start, end;
-	uint64_t lo, hi;
-} hbm_gap;
-
-typedef struct hbm_problem {
-	uint32_t n;
-	const uint64_t *size;
-	const int64_t *start, *end; /* half open; start == end: never live */
-	const uint64_t *align;      /* any positive number; default 1 */
-	const uint64_t *pin;        /* HBM_NO_OFFSET: free; default free */
-	const uint64_t *hint;       /* preferred offset; default none */
-	const hbm_gap *gaps;        /* all gaps, sorted within a buffer */
-	const uint32_t *gap_first;  /* n + 1 indices into gaps; NULL: no gaps */
-	/* Buffers of one colocation set keep their distances: offset(i) =
-	 * base(set) + shift[i]. HBM_NONE: alone. Members of one set may overlap
-	 * each other. */
-	const uint32_t *set;
-	const uint64_t *shift;
-	/* Buffers with the same group (not HBM_NONE) never conflict. */
-	const uint32_t *group;
-	uint64_t capacity;          /* HBM_NO_OFFSET: unlimited */
-} hbm_problem;
-
-typedef enum hbm_outcome {
-	HBM_UNKNOWN,    /* no placement found within the effort, none ruled out */
-	HBM_FEASIBLE,   /* a placement within the capacity */
-	HBM_OPTIMAL,    /* the same, and no placement has a smaller extent */
-	HBM_INFEASIBLE, /* proven: no placement within the capacity */
-} hbm_outcome;
-
-const char *hbm_outcome_name(hbm_outcome o);
-
-typedef struct hbm_placement {
-	hbm_outcome outcome;
-	uint64_t *offset;     /* n items, HBM_NO_OFFSET: not placed */
-	uint64_t extent;      /* highest end of a placed buffer */
-	uint64_t lower_bound; /* no complete placement has a smaller extent */
-	const char *allocator; /* which one won */
-	uint64_t steps;
-	uint32_t n_placed;
-	/* For INFEASIBLE: either a tick whose live bytes exceed the capacity, or
-	 * an irreducible set of buffers that cannot fit together. */
-	int64_t witness_tick;
-	uint32_t *witness;
-	uint32_t n_witness;
-} hbm_placement;
-
-typedef struct hbm_solve_opts {
-	const char *allocator; /* NULL: auto */
-	uint32_t effort;       /* 0..9; default 5 (see hbm_solve_defaults) */
-	uint32_t threads;      /* 0, 1: this thread only. Never changes the answer */
-	double deadline;       /* seconds of wall time; 0: steps only. With a
-	                        * deadline the answer may differ from run to run */
-	bool keep_going;       /* place what fits: a buffer that would pass the
-	                        * capacity stays unplaced (seed A's overflow) */
-	bool (*cancelled)(void *user); /* polled; NULL: never */
-	void *user;
-	uint64_t disabled;     /* bit per pruning rule of `exact` to switch off */
-} hbm_solve_opts;
-
-void hbm_solve_defaults(hbm_solve_opts *opts);
 
 /* Refuses malformed problems with a message that names the buffer by index. */
 hbm_status hbm_problem_check(const hbm_problem *p, hbm_diags *d) HBM_MUST_USE;
@@ -88,13 +25,5 @@ hbm_status hbm_lower_bound(hbm_arena *a, const hbm_problem *p, uint64_t *ret,
 hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p,
                      const hbm_solve_opts *opts, hbm_diags *d,
                      hbm_placement *ret) HBM_MUST_USE;
-
-/* Allocators, one row each. */
-typedef struct hbm_allocator_info {
-	const char *name, *summary;
-	bool exact, gaps, pins, sets, groups, align, hints, anytime;
-} hbm_allocator_info;
-
-const hbm_allocator_info *hbm_allocators(uint32_t *ret_n);
 
 #endif

@@ -5,6 +5,8 @@
 /* Passes: each one file and one row of passes.def. A target's file names its
  * pipeline; the driver runs it in order and checks what each pass needs. */
 
+#include "hbmplan/plan.h"
+
 #include "analysis/analysis.h"
 #include "plan/plan.h"
 #include "pack/problem.h"
@@ -20,31 +22,12 @@ enum {
 	HBM_FACT_SPLIT = 1 << 6,     /* oversized tensors are split */
 };
 
-typedef struct hbm_plan_opts {
-	const char *allocator;       /* NULL: auto */
-	const char *lx_solver;       /* NULL: the default one */
-	uint32_t effort, threads;    /* as hbm_solve_opts */
-	double deadline;
-	bool pool_off;               /* --hbm-pool-planning=off */
-	bool no_bundle_args;         /* --no-bundle-symbolic-args */
-	bool lx_off;                 /* --lx-planning=off */
-	bool pool_lifetime_program;  /* --pool-lifetime=program */
-	bool budget_off;             /* --disable-hbm-usage-check */
-	bool no_reuse;               /* every storage its own bytes */
-	bool no_split_dram;
-	bool dge_off;                /* descriptors are counted */
-	uint64_t resident;           /* bytes of other programs */
-	uint64_t pool_cap;           /* 0: the target's */
-	uint64_t split_threshold;    /* bytes; 0: the window */
-	uint64_t rotation_size;      /* bytes; 0: the target's */
-	uint64_t lx_share_ppm;       /* HBM_NO_OFFSET: the target's */
-	uint32_t cores;              /* 0: the target's */
-	const char *passes;          /* NULL: the target's pipeline */
-	const char *stop_after;      /* NULL: run all */
-	/* Called after each pass that ran, for --print-after. */
-	void (*after)(void *user, const char *pass, const hbm_program *p);
-	void *after_user;
-} hbm_plan_opts;
+/* A tier's refusal while passes run; keyed by a tensor, since storages may be
+ * numbered anew. */
+typedef struct hbm_refusal {
+	hbm_tensor_id tensor;
+	hbm_reason reason;
+} hbm_refusal;
 
 typedef struct hbm_pass_cx {
 	hbm_arena *keep;    /* lives as long as the plan */
@@ -55,7 +38,8 @@ typedef struct hbm_pass_cx {
 	hbm_program *prog;
 	hbm_analysis *an;   /* current; a pass that changes the program says so in
 	                     * `breaks_analysis` and the driver makes it anew */
-	hbm_plan *plan;     /* reasons, pools, sums are recorded here as found */
+	hbm_plan *plan;     /* pools and sums are recorded here as found */
+	HBM_VEC(hbm_refusal) refusals;
 	uint32_t facts;
 } hbm_pass_cx;
 
@@ -80,6 +64,17 @@ const hbm_pass *hbm_pass_find(const char *name, size_t n);
 hbm_status hbm_refuse(hbm_pass_cx *cx, hbm_storage_id s, hbm_home_kind tier,
                       hbm_reason_id id, hbm_sym who, uint32_t n_figures,
                       const uint64_t *figures) HBM_MUST_USE;
+
+/* Compares storages by start, end, name (seed A's order); the context is a
+ * hbm_pass_cx. */
+int hbm_storage_order(const void *cx, uint32_t a, uint32_t b);
+/* Name of a storage that no order of declarations changes: the least, byte by
+ * byte, of its tensors that are not views. */
+hbm_sym hbm_storage_name(const hbm_program *p, const hbm_analysis *an,
+                         hbm_storage_id s);
+/* Fills in the plan's storages, reasons, sums and budget from the annotations,
+ * after the last pass. */
+hbm_status hbm_collect(hbm_pass_cx *cx) HBM_MUST_USE;
 
 /* Validates, sizes, analyses, runs the pipeline, collects the plan. Does not
  * verify: the caller does (verify/verify.h). `p` is changed: passes annotate

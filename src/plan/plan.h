@@ -22,6 +22,8 @@
 	X(HOST, "host-memory", "")                                             \
 	X(IN_LX, "in-lx", "")                                                  \
 	X(FALLBACK_READ, "read-by-non-device-op", "")                          \
+	X(NON_DEVICE_WRITE, "written-by-non-device-op", "")                    \
+	X(ZERO_FILLED, "zero-filled-by-allocation", "")                        \
 	X(NO_BUNDLE, "outside-any-bundle", "")                                 \
 	X(CROSS_BUNDLE_READ, "read-in-another-bundle", "bundles that read")    \
 	X(MULTI_BUNDLE_WRITE, "written-by-several-bundles", "bundles that write") \
@@ -132,6 +134,8 @@ typedef struct hbm_plan {
 	hbm_totals totals;
 	hbm_budget budget;
 	bool pool_lifetime_program;
+	bool placed_dram;    /* standalone storages have addresses */
+	uint64_t dram_bytes; /* then: bytes they take, after reuse */
 	bool verified;
 	uint64_t *pressure;                 /* tick -> live bytes, not the caller's */
 	uint32_t n_ticks, peak_tick;

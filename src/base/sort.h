@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HBM_BASE_SORT_H
+#define HBM_BASE_SORT_H
+
+/* Stable merge sort of 32-bit ids with a context: the order never depends on the
+ * C library. O(n log n) comparisons, n ids of scratch. */
+
+#include "base/arena.h"
+
+/* Negative, zero, positive, as for qsort. */
+typedef int (*hbm_compare_fn)(const void *context, uint32_t a, uint32_t b);
+
+bool hbm_sort_ids(hbm_arena *scratch, uint32_t *ids, uint32_t n,
+                  hbm_compare_fn compare, const void *context) HBM_MUST_USE;
+
+#endif
