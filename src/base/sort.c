@@ -15,7 +15,7 @@ static void merge(uint32_t *to, const uint32_t *from, uint32_t lo, uint32_t mid,
 			to[k] = from[j++];
 }
 
-bool hbm_sort_ids(hbm_arena *scratch, uint32_t *ids, uint32_t n,
+bool hbm_merge_sort(hbm_arena *scratch, uint32_t *ids, uint32_t n,
                   hbm_compare_fn compare, const void *context)
 {
 	uint32_t *from = ids, *to = HBM_ARRAY(scratch, uint32_t, n);

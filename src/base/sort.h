@@ -10,7 +10,7 @@
 /* Negative, zero, positive, as for qsort. */
 typedef int (*hbm_compare_fn)(const void *context, uint32_t a, uint32_t b);
 
-bool hbm_sort_ids(hbm_arena *scratch, uint32_t *ids, uint32_t n,
+bool hbm_merge_sort(hbm_arena *scratch, uint32_t *ids, uint32_t n,
                   hbm_compare_fn compare, const void *context) HBM_MUST_USE;
 
 #endif
