@@ -12,12 +12,6 @@ extern "C" {
 
 typedef struct hbm_input hbm_input;
 
-/* A value for a symbolic extent. */
-typedef struct hbm_bind {
-	const char *name;
-	uint64_t value;
-} hbm_bind;
-
 typedef struct hbm_input_opts {
 	const char *from;   /* format name; NULL: detected from the content */
 	const char *target; /* for formats whose reading depends on it; or NULL */

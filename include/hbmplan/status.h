@@ -55,6 +55,12 @@ typedef struct hbm_mem {
 	void *user;
 } hbm_mem;
 
+/* A value for a symbolic extent, given from outside. */
+typedef struct hbm_bind {
+	const char *name;
+	uint64_t value;
+} hbm_bind;
+
 /* "No offset": not placed, not pinned, no hint. */
 #define HBM_NO_OFFSET UINT64_MAX
 /* "No object" for every 32-bit id. */

@@ -55,26 +55,36 @@ static hbm_status by_content(hbm_diags *d, const hbm_source *src,
 	                src->is_dir ? "the directory" : "the file");
 }
 
+hbm_status hbm_import_source(hbm_arena *a, hbm_diags *d, const hbm_source *src,
+                             const char *from, const hbm_import_opts *opts,
+                             const char **ret_from, hbm_imported *ret)
+{
+	static const hbm_import_opts none;
+	const hbm_importer *importer = NULL;
+
+	if (from)
+		HBM_TRY(by_name(d, from, &importer));
+	else
+		HBM_TRY(by_content(d, src, &importer));
+	HBM_TRY(importer->read(a, src, opts ? opts : &none, d, ret));
+	if (ret_from)
+		*ret_from = importer->name;
+	return HBM_OK;
+}
+
 hbm_status hbm_import_path(hbm_arena *a, hbm_diags *d, const char *path,
                            const char *from, const hbm_import_opts *opts,
                            const char **ret_from, hbm_imported *ret)
 {
-	static const hbm_import_opts none;
-	const hbm_importer *importer = NULL;
-	hbm_source src = {.path = path};
+	hbm_source src = {.path = path, .bytes = {"", 0}};
+	const hbm_importer *importer;
 
 	if (from)
 		HBM_TRY(by_name(d, from, &importer));
 	src.is_dir = strcmp(path, "-") && hbm_path_is_dir(path);
-	src.bytes = (hbm_bytes){"", 0};
 	if (!src.is_dir)
 		HBM_TRY(hbm_file_read(a, d, path, 0, &src.bytes));
-	if (!importer)
-		HBM_TRY(by_content(d, &src, &importer));
-	HBM_TRY(importer->read(a, &src, opts ? opts : &none, d, ret));
-	if (ret_from)
-		*ret_from = importer->name;
-	return HBM_OK;
+	return hbm_import_source(a, d, &src, from, opts, ret_from, ret);
 }
 
 bool hbm_bound(const hbm_import_opts *opts, const char *name, size_t n, uint64_t *ret)

@@ -61,6 +61,11 @@ hbm_status hbm_import_path(hbm_arena *a, hbm_diags *d, const char *path,
                            const char *from, const hbm_import_opts *opts,
                            const char **ret_from,
                            hbm_imported *ret) HBM_MUST_USE;
+/* The same for a source that is in memory (or a directory) already. */
+hbm_status hbm_import_source(hbm_arena *a, hbm_diags *d, const hbm_source *src,
+                             const char *from, const hbm_import_opts *opts,
+                             const char **ret_from,
+                             hbm_imported *ret) HBM_MUST_USE;
 /* Value bound to a symbol; false: none. */
 bool hbm_bound(const hbm_import_opts *opts, const char *name, size_t n,
                uint64_t *ret);

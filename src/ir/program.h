@@ -235,12 +235,6 @@ typedef struct hbm_program {
 	hbm_map by_name; /* tensor name -> id */
 } hbm_program;
 
-/* A value for a symbolic extent, given from outside. */
-typedef struct hbm_bind {
-	const char *name;
-	uint64_t value;
-} hbm_bind;
-
 enum { HBM_MAX_DEPTH = 64, HBM_MAX_RANK = 32 };
 /* Largest size of a tensor or sum of sizes. */
 #define HBM_MAX_BYTES ((uint64_t)1 << 62)
