@@ -20,17 +20,30 @@ enum { FIRST_READ = 64 * 1024 };
 static const char *error_text(int error)
 {
 	switch (error) {
-	case ENOENT: return "no such file or directory";
-	case EACCES: case EPERM: return "permission denied";
-	case EISDIR: return "is a directory";
-	case ENOTDIR: return "a part of the path is not a directory";
-	case ENAMETOOLONG: return "the path is too long";
-	case ELOOP: return "too many symbolic links";
-	case EMFILE: case ENFILE: return "too many open files";
-	case ENXIO: return "is not a file that can be read";
-	case EBADF: return "is not open";
-	case EIO: return "input/output error";
-	default: return "system error";
+	case ENOENT:
+		return "no such file or directory";
+	case EACCES:
+	case EPERM:
+		return "permission denied";
+	case EISDIR:
+		return "is a directory";
+	case ENOTDIR:
+		return "a part of the path is not a directory";
+	case ENAMETOOLONG:
+		return "the path is too long";
+	case ELOOP:
+		return "too many symbolic links";
+	case EMFILE:
+	case ENFILE:
+		return "too many open files";
+	case ENXIO:
+		return "is not a file that can be read";
+	case EBADF:
+		return "is not open";
+	case EIO:
+		return "input/output error";
+	default:
+		return "system error";
 	}
 }
 
@@ -133,8 +146,8 @@ static int open_again(const char *path)
 	return fd;
 }
 
-hbm_status hbm_file_read(hbm_arena *a, hbm_diags *d, const char *path,
-                         uint64_t limit, hbm_bytes *ret)
+hbm_status hbm_file_read(hbm_arena *a, hbm_diags *d, const char *path, uint64_t limit,
+                         hbm_bytes *ret)
 {
 	hbm_status status;
 	int fd;

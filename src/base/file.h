@@ -13,8 +13,8 @@ typedef struct hbm_bytes {
 
 /* The whole file, unpacked when it is gzip and the build has zlib. `path` "-"
  * is standard input. At most `limit` bytes (0: no limit but memory). */
-hbm_status hbm_file_read(hbm_arena *a, hbm_diags *d, const char *path,
-                         uint64_t limit, hbm_bytes *ret) HBM_MUST_USE;
+hbm_status hbm_file_read(hbm_arena *a, hbm_diags *d, const char *path, uint64_t limit,
+                         hbm_bytes *ret) HBM_MUST_USE;
 bool hbm_path_is_dir(const char *path);
 /* `dir`/`name` when that is a readable regular file, else NULL. */
 const char *hbm_path_in(hbm_arena *a, const char *dir, const char *name);

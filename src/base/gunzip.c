@@ -63,9 +63,10 @@ static bool make_room(unpack *u)
 	size_t room;
 
 	if (u->n + 1 == u->cap) {
-		char *grown = u->cap <= PTRDIFF_MAX / 2
-		                      ? hbm_arena_grow(u->arena, u->out, u->cap, u->cap * 2)
-		                      : NULL;
+		char *grown =
+			u->cap <= PTRDIFF_MAX / 2
+				? hbm_arena_grow(u->arena, u->out, u->cap, u->cap * 2)
+				: NULL;
 		if (!grown)
 			return false;
 		u->out = grown;

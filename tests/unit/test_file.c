@@ -23,12 +23,13 @@ static hbm_bytes must_read(test_room *r, const char *path, uint64_t limit)
 	return got;
 }
 
-static void must_fail(test_room *r, const char *path, uint64_t limit,
-                      hbm_status status, hbm_code code, const char *text)
+static void must_fail(test_room *r, const char *path, uint64_t limit, hbm_status status,
+                      hbm_code code, const char *text)
 {
 	hbm_bytes got = {"untouched", 9};
 
-	assert_int_equal(hbm_file_read(&r->arena, &r->diags, path, limit, &got), status);
+	assert_int_equal(hbm_file_read(&r->arena, &r->diags, path, limit, &got),
+	                 status);
 	expect_errors(&r->diags, 1);
 	expect_message(&r->diags, code, text);
 	assert_string_equal(got.data, "untouched");
@@ -150,7 +151,8 @@ static size_t pack(void *to, size_t room, const void *from, size_t n)
 {
 	z_stream z = {0};
 
-	assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY),
+	                 Z_OK);
 	z.next_in = (Bytef *)(uintptr_t)from;
 	z.avail_in = (uInt)n;
 	z.next_out = to;
@@ -185,7 +187,8 @@ static void gzip_members_are_joined(void **state)
 	n += pack(packed + n, sizeof packed - n, "two", 3);
 	memset(packed + n, 0, 32); /* padding */
 	assert_string_equal(
-		must_read(r, temp_file(&r->arena, "m", packed, n + 32), 0).data, "one,two");
+		must_read(r, temp_file(&r->arena, "m", packed, n + 32), 0).data,
+		"one,two");
 }
 
 /* Every shorter file of the same beginning is refused. */
