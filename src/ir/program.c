@@ -47,6 +47,13 @@ const char *hbm_op_kind_name(hbm_op_kind k)
 	return (size_t)k < sizeof names / sizeof *names ? names[k] : "?";
 }
 
+const char *hbm_home_kind_name(hbm_home_kind k)
+{
+	static const char *const names[] = {"none", "lx", "pool", "hbm", "io"};
+
+	return (size_t)k < sizeof names / sizeof *names ? names[k] : "?";
+}
+
 hbm_status hbm_program_init(hbm_program *p, hbm_arena *arena)
 {
 	*p = (hbm_program){.arena = arena};
@@ -150,29 +157,31 @@ bool hbm_add_write(hbm_program *p, hbm_op_id op, hbm_tensor_id t)
 	                 (hbm_operand){.tensor = t});
 }
 
-static bool add_value(hbm_program *p, hbm_span *span, const char *key,
-                      const hbm_value *value)
+bool hbm_add_attr(hbm_program *p, hbm_span *span, hbm_sym key,
+                  const hbm_value *values, uint32_t n)
 {
-	hbm_attr attr = {.key = hbm_intern_cstr(&p->syms, key),
-	                 .first = p->values.n, .n = value != NULL};
+	hbm_attr attr = {.key = key, .first = p->values.n, .n = n};
 
-	if (attr.key == HBM_NONE || (value && value->str == HBM_NONE))
+	if (key == HBM_NONE || !HBM_RESERVE(p->arena, &p->values, n))
 		return false;
-	if (value && !HBM_PUSH(p->arena, &p->values, *value))
-		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (values[i].str == HBM_NONE)
+			return false;
+		p->values.items[p->values.n++] = values[i];
+	}
 	return SPAN_PUSH(p, &p->attrs, span, attr);
 }
 
 bool hbm_add_attr_flag(hbm_program *p, hbm_span *span, const char *key)
 {
-	return add_value(p, span, key, NULL);
+	return hbm_add_attr(p, span, hbm_intern_cstr(&p->syms, key), NULL, 0);
 }
 
 bool hbm_add_attr_num(hbm_program *p, hbm_span *span, const char *key, uint64_t num)
 {
 	hbm_value v = {.is_num = true, .num = num};
 
-	return add_value(p, span, key, &v);
+	return hbm_add_attr(p, span, hbm_intern_cstr(&p->syms, key), &v, 1);
 }
 
 bool hbm_add_attr_str(hbm_program *p, hbm_span *span, const char *key,
@@ -180,7 +189,7 @@ bool hbm_add_attr_str(hbm_program *p, hbm_span *span, const char *key,
 {
 	hbm_value v = {.str = hbm_intern_cstr(&p->syms, str)};
 
-	return add_value(p, span, key, &v);
+	return hbm_add_attr(p, span, hbm_intern_cstr(&p->syms, key), &v, 1);
 }
 
 const char *hbm_str_of(const hbm_program *p, hbm_sym sym)

@@ -142,6 +142,8 @@ typedef enum hbm_op_kind {
 } hbm_op_kind;
 
 const char *hbm_op_kind_name(hbm_op_kind k);
+/* "none", "lx", "pool", "hbm", "io". */
+const char *hbm_home_kind_name(hbm_home_kind k);
 
 /* Per trip of `loop` the operand's address advances by `bytes`. */
 typedef struct hbm_stride {
@@ -267,6 +269,10 @@ bool hbm_add_attr_num(hbm_program *p, hbm_span *span, const char *key,
                       uint64_t num) HBM_MUST_USE;
 bool hbm_add_attr_str(hbm_program *p, hbm_span *span, const char *key,
                       const char *str) HBM_MUST_USE;
+
+/* The general form: n values, 0 for a flag. */
+bool hbm_add_attr(hbm_program *p, hbm_span *span, hbm_sym key,
+                  const hbm_value *values, uint32_t n) HBM_MUST_USE;
 
 /* ---- looking ------------------------------------------------------------ */
 
