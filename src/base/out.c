@@ -172,7 +172,8 @@ const char *hbm_size_text(char buf[HBM_SIZE_TEXT], uint64_t bytes)
 		shift += 10;
 	}
 	whole = bytes >> shift;
-	part = ((bytes >> (shift - 10)) & 1023) * 100 / 1024;
+	part = bytes & (((uint64_t)1 << shift) - 1);
+	part = shift < 60 ? part * 100 >> shift : (part >> 10) * 100 >> (shift - 10);
 	snprintf(buf, HBM_SIZE_TEXT, "%" PRIu64 ".%02" PRIu64 " %s", whole, part,
 	         units[u]);
 	return buf;
