@@ -476,8 +476,9 @@ static hbm_status take_range(csv *c, bool closed)
 	const field *lo = &c->fields[c->at[ROLE_LOWER]];
 	const field *hi = &c->fields[c->at[ROLE_UPPER]];
 	int64_t start = 0, stop = 0;
-	bool ok = get_int(c, lo, "start", &start) & get_int(c, hi, "end", &stop);
+	bool ok = get_int(c, lo, "start", &start);
 
+	ok = get_int(c, hi, "end", &stop) && ok;
 	if (ok && stop < start)
 		BAD(c, hi, HBM_E_CSV_VALUE, "the end %lld is before the start %lld",
 		    (long long)stop, (long long)start);
