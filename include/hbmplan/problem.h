@@ -18,6 +18,8 @@ typedef struct hbm_gap {
 	uint64_t lo, hi;
 } hbm_gap;
 
+enum { HBM_MAX_BUFFERS = 1 << 30 };
+
 /* Arrays of n items that the caller owns. An optional array may be NULL, and then
  * every buffer has the default. Bytes are 64-bit; sizes and sums of sizes stay
  * below 2^62. Live ranges are half open: one that ends at t and one that starts
@@ -72,9 +74,13 @@ typedef struct hbm_solve_opts {
 	uint32_t threads;      /* 0, 1: this thread only. Never changes the answer */
 	double deadline;       /* seconds of wall time; 0: steps only. With a
 	                        * deadline the answer may differ from run to run */
-	bool keep_going;       /* place what fits: a buffer that would pass the
-	                        * capacity stays unplaced (seed A's overflow) */
-	bool (*cancelled)(void *user); /* polled; NULL: never */
+	bool keep_going;       /* place what fits: what would pass the capacity
+	                        * stays unplaced (seed A's overflow) */
+	uint64_t enough;       /* an extent that needs no improvement; 0: only the
+	                        * smallest will do. A caller that only asks
+	                        * whether it fits says the capacity */
+	bool (*cancelled)(void *user); /* polled, perhaps from other threads;
+	                                * NULL: never */
 	void *user;
 	uint64_t disabled;     /* bit per pruning rule of `exact` to switch off */
 } hbm_solve_opts;

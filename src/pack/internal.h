@@ -36,7 +36,7 @@ typedef struct hbm_piece {
 typedef struct hbm_inst {
 	uint32_t n, n_ticks;
 	uint32_t features;    /* HBM_F_* */
-	const uint64_t *size; /* highest byte needed; hi of some piece */
+	const uint64_t *size; /* offset + size <= extent; no hi is above it */
 	const uint32_t *start, *end;
 	/* offset % mod == rest; rest < mod, mod >= 1. Both or neither NULL. */
 	const uint64_t *mod, *rest;
@@ -47,7 +47,9 @@ typedef struct hbm_inst {
 	 * [start, end) x [0, size). */
 	const hbm_piece *pieces;
 	const uint32_t *piece_first;
-	const uint32_t *group; /* HBM_NONE: none */
+	/* One for each piece (for each item when pieces is NULL); pieces of one
+	 * group may overlap. HBM_NONE: in no group. */
+	const uint32_t *group;
 	uint64_t lower_bound;  /* pressure */
 	uint32_t peak_tick;    /* where it is reached */
 } hbm_inst;
@@ -113,6 +115,14 @@ typedef struct hbm_allocator {
 
 /* NULL: no such name. */
 const hbm_allocator *hbm_allocator_find(const char *name);
+
+#define ALLOCATOR(id, name, summary, can, anytime, exact)                      \
+	hbm_status hbm_alloc_##id(hbm_pack_cx *cx, const hbm_inst *in,         \
+	                          hbm_answer *ans) HBM_MUST_USE;
+#define WHOLE(id, name, summary, can, anytime, exact)
+#include "pack/allocators.def"
+#undef ALLOCATOR
+#undef WHOLE
 
 /* ---- small tools -------------------------------------------------------- */
 

@@ -19,7 +19,9 @@ hbm_status hbm_problem_check(const hbm_problem *p, hbm_diags *d) HBM_MUST_USE;
  * *ret_tick: where it is reached. */
 hbm_status hbm_lower_bound(hbm_arena *a, const hbm_problem *p, uint64_t *ret,
                            int64_t *ret_tick) HBM_MUST_USE;
-/* Places. "Does not fit" is an outcome, not an error. Offsets live in `a`.
+/* Places. "Does not fit" is an outcome, not an error: all buffers are placed all
+ * the same, in the least extent found (unless keep_going), and extent is then
+ * above the capacity. Offsets live in `a`.
  * Same problem and options (deadline 0): same answer, whatever the order of
  * threads. The input order of buffers matters only between equal ones. */
 hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p,

@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-#define ALLOCATOR(id, name, summary, can, anytime, exact)                      \
-	hbm_status hbm_alloc_##id(hbm_pack_cx *cx, const hbm_inst *in,         \
-	                          hbm_answer *ans) HBM_MUST_USE;
-#define WHOLE(id, name, summary, can, anytime, exact)
-#include "pack/allocators.def"
-#undef ALLOCATOR
-#undef WHOLE
-
 static const hbm_allocator table[] = {
 #define ALLOCATOR(id, name, summary, can, anytime, exact)                      \
 	{name, (can), exact, hbm_alloc_##id},
