@@ -47,11 +47,12 @@ static hbm_sizing device_size(const hbm_program *p, hbm_span device,
 	hbm_span outer = {device.first, device.n - 1};
 	uint64_t sticks, bytes = 0;
 	hbm_sizing s = hbm_span_elements(p, outer, &sticks);
+	bool fits;
 
 	if (s != HBM_SIZING_KNOWN)
 		return s;
-	return limited(hbm_mul(sticks, stick ? stick : DEFAULT_STICK, &bytes), bytes,
-	               ret);
+	fits = hbm_mul(sticks, stick ? stick : DEFAULT_STICK, &bytes);
+	return limited(fits, bytes, ret);
 }
 
 static hbm_sizing logical_size(const hbm_program *p, const hbm_tensor *t,
@@ -59,12 +60,14 @@ static hbm_sizing logical_size(const hbm_program *p, const hbm_tensor *t,
 {
 	uint64_t n, bytes = 0;
 	hbm_sizing s = hbm_span_elements(p, t->dims, &n);
+	bool fits;
 
 	if (s != HBM_SIZING_KNOWN)
 		return s;
 	if (!bits)
 		bits = hbm_dtype_bits(t->dtype);
-	return limited(bits_to_bytes(n, bits, &bytes), bytes, ret);
+	fits = bits_to_bytes(n, bits, &bytes);
+	return limited(fits, bytes, ret);
 }
 
 /* The tensor's own declaration, without its base. */

@@ -144,4 +144,8 @@ typedef struct hbm_plan {
 	uint64_t traffic;                   /* HBM bytes moved; 0: not computed */
 } hbm_plan;
 
+/* Sums by category and the budget, from homes, pools, dram_bytes, descriptors and
+ * code. */
+void hbm_plan_sum(hbm_plan *plan, uint64_t resident, bool budget_off);
+
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
+#include "pack/problem.h"
+
+#include <string.h>
+
+static hbm_status keep(hbm_context *cx, const hbm_problem *p, hbm_placement *pl)
+{
+	uint64_t *offset = HBM_ARRAY(&cx->results, uint64_t, p->n);
+	uint32_t *witness = HBM_ARRAY(&cx->results, uint32_t, pl->n_witness);
+
+	HBM_NEED(offset && witness);
+	if (p->n)
+		memcpy(offset, pl->offset, p->n * sizeof *offset);
+	if (pl->n_witness)
+		memcpy(witness, pl->witness, pl->n_witness * sizeof *witness);
+	pl->offset = offset;
+	pl->witness = witness;
+	return HBM_OK;
+}
+
+hbm_status hbm_place(hbm_context *cx, const hbm_problem *p, const hbm_solve_opts *opts,
+                     hbm_placement *ret)
+{
+	hbm_solve_opts defaults;
+	hbm_placement pl;
+	hbm_arena arena;
+	hbm_status status;
+
+	hbm_solve_defaults(&defaults);
+	hbm_arena_init(&arena, &cx->mem);
+	status = hbm_solve(&arena, p, opts ? opts : &defaults, &cx->diags, &pl);
+	if (status == HBM_OK)
+		status = keep(cx, p, &pl);
+	hbm_arena_fini(&arena);
+	if (status == HBM_OK)
+		*ret = pl;
+	return status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * driver: runs the passes of a pipeline in order.
+ *
+ * A pass states what it needs, gives and breaks; the driver checks the first and
+ * keeps book of the rest. After a pass that changed the program the analysis is
+ * made anew, so no pass works on stale facts. */
+#include "pass/pass.h"
+#include "base/out.h"
+#include "ir/text.h"
+#include "ir/validate.h"
+
+#include <string.h>
+
+const hbm_pass *const hbm_pass_table[] = {
+#define PASS(id) &hbm_pass_##id,
+#include "pass/passes.def"
+#undef PASS
+	NULL,
+};
+
+const hbm_pass *hbm_pass_find(const char *name, size_t n)
+{
+	for (uint32_t i = 0; hbm_pass_table[i]; i++)
+		if (strlen(hbm_pass_table[i]->name) == n &&
+		    !memcmp(hbm_pass_table[i]->name, name, n))
+			return hbm_pass_table[i];
+	return NULL;
+}
+
+hbm_status hbm_refuse(hbm_pass_cx *cx, hbm_storage_id s, hbm_home_kind tier,
+                      hbm_reason_id id, hbm_sym who, uint32_t n_figures,
+                      const uint64_t *figures)
+{
+	hbm_refusal r = {.tensor = cx->an->storages.items[s].root,
+	                 .reason = {.tier = tier, .id = id, .who = who,
+	                            .n_figures = n_figures}};
+
+	for (uint32_t i = 0; i < n_figures; i++)
+		r.reason.figure[i] = figures[i];
+	HBM_NEED(HBM_PUSH(cx->keep, &cx->refusals, r));
+	return HBM_OK;
+}
+
+static hbm_status analyse(hbm_pass_cx *cx, hbm_arena *arena)
+{
+	hbm_analysis_opts opts = {.inplace = !cx->opts->no_reuse};
+
+	hbm_arena_fini(arena);
+	HBM_TRY(hbm_size_tensors(cx->prog, cx->target, cx->diags));
+	return hbm_analyse(arena, cx->prog, cx->target, &opts, cx->diags, cx->an);
+}
+
+static hbm_status print_program(const hbm_pass_cx *cx)
+{
+	hbm_out out;
+
+	hbm_out_init(&out, cx->opts->print, cx->opts->print_user);
+	hbm_text_print(cx->prog, &out);
+	return hbm_out_finish(&out);
+}
+
+static hbm_status run_pass(hbm_pass_cx *cx, const hbm_pass *pass, hbm_arena *facts)
+{
+	hbm_status status;
+
+	if (pass->needs & ~cx->facts)
+		return hbm_fail(cx->diags, HBM_CONTRACT, HBM_E_OPTION, HBM_NOWHERE,
+		                "pass '%s' needs what no pass before it gives",
+		                pass->name);
+	status = pass->run(cx);
+	hbm_arena_fini(cx->scratch);
+	if (status != HBM_OK)
+		return status;
+	cx->facts = (cx->facts & ~pass->breaks) | pass->gives;
+	if (pass->breaks_analysis)
+		HBM_TRY(analyse(cx, facts));
+	if (cx->opts->print_after && !strcmp(cx->opts->print_after, pass->name))
+		return print_program(cx);
+	return HBM_OK;
+}
+
+static hbm_status unknown_pass(hbm_pass_cx *cx, const char *name, size_t n)
+{
+	return hbm_fail(cx->diags, HBM_OPTION, HBM_E_UNKNOWN_PASS, HBM_NOWHERE,
+	                "unknown pass '%.*s'", (int)n, name);
+}
+
+/* `*ret_stop`: --stop-after names this pass. */
+static hbm_status run_named(hbm_pass_cx *cx, const char *name, size_t n,
+                            hbm_arena *facts, bool *ret_stop)
+{
+	const hbm_pass *pass = hbm_pass_find(name, n);
+	const char *stop = cx->opts->stop_after;
+
+	if (!pass)
+		return unknown_pass(cx, name, n);
+	HBM_TRY(run_pass(cx, pass, facts));
+	*ret_stop = stop && !strcmp(stop, pass->name);
+	return HBM_OK;
+}
+
+static hbm_status run_list(hbm_pass_cx *cx, const char *list, hbm_arena *facts)
+{
+	bool stop = false;
+
+	while (*list && !stop) {
+		size_t n = strcspn(list, ",");
+		if (n)
+			HBM_TRY(run_named(cx, list, n, facts, &stop));
+		list += n + (list[n] == ',');
+	}
+	return HBM_OK;
+}
+
+static hbm_status run_pipeline(hbm_pass_cx *cx, hbm_arena *facts)
+{
+	const hbm_target *t = cx->target;
+	bool stop = false;
+
+	if (cx->opts->passes)
+		return run_list(cx, cx->opts->passes, facts);
+	for (uint32_t i = 0; i < t->pipeline.n && !stop; i++)
+		if (hbm_pass_find(t->pipeline.items[i], strlen(t->pipeline.items[i])))
+		HBM_TRY(run_named(cx, t->pipeline.items[i],
+		                  strlen(t->pipeline.items[i]), facts, &stop));
+	return HBM_OK;
+}
+
+static hbm_status run_all(hbm_pass_cx *cx, hbm_arena *facts)
+{
+	HBM_TRY(hbm_validate(cx->prog, cx->diags));
+	HBM_TRY(analyse(cx, facts));
+	HBM_TRY(run_pipeline(cx, facts));
+	return hbm_collect(cx);
+}
+
+/* Plans of an earlier run do not bind this one. */
+static void forget_homes(hbm_program *p)
+{
+	for (uint32_t t = 0; t < p->tensors.n; t++)
+		p->tensors.items[t].home = (hbm_home){.bundle = HBM_NONE,
+		                                      .offset = HBM_NO_OFFSET};
+}
+
+hbm_status hbm_run_passes(hbm_arena *keep, hbm_program *p, const hbm_target *t,
+                          const hbm_plan_opts *opts, hbm_diags *d, hbm_plan *ret)
+{
+	hbm_plan plan = {.arena = keep, .prog = p, .target = t};
+	hbm_arena scratch, facts;
+	hbm_analysis an = {0};
+	hbm_pass_cx cx = {.keep = keep, .scratch = &scratch, .diags = d, .target = t,
+	                  .opts = opts, .prog = p, .an = &an, .plan = &plan};
+	const char *stop = opts->stop_after, *print = opts->print_after;
+	hbm_status status;
+
+	if (t->refused)
+		return hbm_fail(d, HBM_UNSUPPORTED, HBM_E_TARGET_REFUSED, HBM_NOWHERE,
+		                "target '%s': %s", t->name, t->refused);
+	if (stop && !hbm_pass_find(stop, strlen(stop)))
+		return unknown_pass(&cx, stop, strlen(stop));
+	if (print && !hbm_pass_find(print, strlen(print)))
+		return unknown_pass(&cx, print, strlen(print));
+	forget_homes(p);
+	hbm_arena_init(&scratch, &keep->mem);
+	hbm_arena_init(&facts, &keep->mem);
+	status = run_all(&cx, &facts);
+	hbm_arena_fini(&facts);
+	hbm_arena_fini(&scratch);
+	if (status == HBM_OK)
+		*ret = plan;
+	return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HBM_PLAN_JSON_H
+#define HBM_PLAN_JSON_H
+
+/* The plan's JSON form, written and read. */
+
+#include "base/out.h"
+#include "plan/plan.h"
+
+#define HBM_PLAN_SCHEMA "hbmplan.plan"
+#define HBM_PLAN_SCHEMA_VERSION "1.0"
+
+void hbm_plan_json_write(const hbm_plan *plan, hbm_out *o);
+
+/* Reads a plan for a program from JSON text (`file` for messages). What it claims
+ * is taken as it is; the verifier judges. Names it does not know, or storages that
+ * lack, are HBM_E_PLAN_MISMATCH. Totals and budget are taken from the file. */
+hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const char *file,
+                              const char *text, size_t n, const hbm_program *p,
+                              const hbm_target *t, hbm_plan *ret) HBM_MUST_USE;
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * json_read: a plan for a program, from our own JSON or a short form of it.
+ *
+ * A storage needs "name" (of a tensor) and "home"; "bundle" for pools, "offset"
+ * where it has one. The rest is optional: without "tensors" the storage holds the
+ * named tensor and its views; without sizes, what the tensors need. Nothing is
+ * judged here but whether names and numbers make sense. */
+#include "base/ckd.h"
+#include "plan/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#if HBM_HAVE_JANSSON
+#include <jansson.h>
+
+typedef struct reader {
+	hbm_arena *a;
+	hbm_diags *d;
+	const char *file;
+	const hbm_program *p;
+	hbm_plan *plan;
+	hbm_map bundles; /* name -> node */
+	hbm_tensor_id *views;
+	uint32_t *view_first; /* root -> first of its views, itself among them */
+} reader;
+
+static hbm_status bad(const reader *r, hbm_code code, const char *path, uint32_t i,
+                      const char *what)
+{
+	return hbm_fail(r->d, HBM_SEMANTIC, code, (hbm_where){.file = r->file},
+	                "%s[%" PRIu32 "]: %s", path, i, what);
+}
+
+/* A number, or a decimal string for what JSON readers may round; null is none. */
+static bool number(const json_t *v, uint64_t *ret)
+{
+	const char *s = json_string_value(v);
+
+	if (json_is_integer(v)) {
+		*ret = (uint64_t)json_integer_value(v);
+		return json_integer_value(v) >= 0;
+	}
+	if (!s || !*s || strspn(s, "0123456789") != strlen(s) || strlen(s) > 20)
+		return false;
+	*ret = 0;
+	for (; *s; s++) {
+		uint64_t digit = (uint64_t)(*s - '0');
+		if (*ret > (UINT64_MAX - digit) / 10)
+			return false;
+		*ret = *ret * 10 + digit;
+	}
+	return true;
+}
+
+/* Sets *ret when the member is there; false: it is there and no number. */
+static bool optional(const json_t *o, const char *key, uint64_t *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return !v || json_is_null(v) || number(v, ret);
+}
+
+static hbm_status read_bundles(reader *r)
+{
+	hbm_map_init(&r->bundles, r->a);
+	for (uint32_t n = 0; n < r->p->nodes.n; n++) {
+		const hbm_node *node = &r->p->nodes.items[n];
+		if (node->kind == HBM_NODE_BUNDLE)
+			HBM_NEED(hbm_map_set(&r->bundles, node->name, n));
+	}
+	return HBM_OK;
+}
+
+static hbm_node_id bundle_at(const reader *r, const json_t *o)
+{
+	const char *name = json_string_value(json_object_get(o, "bundle"));
+	hbm_sym sym = name ? hbm_sym_find(&r->p->syms, name, strlen(name)) : HBM_NONE;
+
+	return sym == HBM_NONE ? HBM_NONE : hbm_map_get(&r->bundles, sym);
+}
+
+static hbm_home_kind home_kind(const char *s)
+{
+	for (hbm_home_kind k = HBM_HOME_LX; s && k <= HBM_HOME_IO; k++)
+		if (!strcmp(hbm_home_text(k), s))
+			return k;
+	return HBM_HOME_NONE;
+}
+
+static hbm_tensor_id tensor_at(const reader *r, const json_t *name)
+{
+	const char *s = json_string_value(name);
+	hbm_sym sym = s ? hbm_sym_find(&r->p->syms, s, strlen(s)) : HBM_NONE;
+
+	return sym == HBM_NONE ? HBM_NONE : hbm_find_tensor(r->p, sym);
+}
+
+static hbm_status add_member(reader *r, hbm_plan_storage *s, hbm_tensor_id t,
+                             uint64_t at)
+{
+	const hbm_tensor *x = &r->p->tensors.items[t];
+	hbm_plan_member m = {t, at};
+
+	if (at + x->size > s->size && at + x->size >= at)
+		s->size = at + x->size;
+	if (x->align > s->align)
+		s->align = x->align;
+	s->flags |= x->flags & ~(uint32_t)HBM_T_SIZED;
+	if (r->plan->of_tensor[t] == HBM_NONE)
+		r->plan->of_tensor[t] = r->plan->storages.n;
+	HBM_NEED(HBM_PUSH(r->a, &r->plan->members, m));
+	s->members.n++;
+	return HBM_OK;
+}
+
+static hbm_status add_views(reader *r, hbm_plan_storage *s)
+{
+	uint64_t at, from;
+	hbm_tensor_id root = hbm_view_root(r->p, s->root, &from);
+
+	for (uint32_t i = r->view_first[root + 1]; i < r->p->tensors.n; i++) {
+		hbm_tensor_id t = r->views[i];
+		if (hbm_view_root(r->p, t, &at) != root)
+			break;
+		HBM_TRY(add_member(r, s, t, at));
+	}
+	return HBM_OK;
+}
+
+static hbm_status read_members(reader *r, const json_t *o, hbm_plan_storage *s,
+                               uint32_t i)
+{
+	const json_t *list = json_object_get(o, "tensors");
+	size_t k;
+	json_t *item;
+
+	s->members.first = r->plan->members.n;
+	if (!json_is_array(list))
+		return add_views(r, s);
+	json_array_foreach(list, k, item) {
+		hbm_tensor_id t = tensor_at(r, json_object_get(item, "name"));
+		uint64_t at = 0;
+		if (t == HBM_NONE)
+			return bad(r, HBM_E_PLAN_MISMATCH, "storages", i,
+			           "holds a tensor that the program lacks");
+		if (!optional(item, "at", &at))
+			return bad(r, HBM_E_PLAN_SYNTAX, "storages", i, "bad \"at\"");
+		HBM_TRY(add_member(r, s, t, at));
+	}
+	return HBM_OK;
+}
+
+static hbm_status read_live(reader *r, const json_t *o, hbm_plan_storage *s, uint32_t i)
+{
+	const json_t *live = json_object_get(o, "live");
+	uint64_t start = 0, end = 0;
+
+	if (!live)
+		return HBM_OK;
+	if (!number(json_array_get(live, 0), &start) ||
+	    !number(json_array_get(live, 1), &end) || end > UINT32_MAX || start > end)
+		return bad(r, HBM_E_PLAN_SYNTAX, "storages", i, "bad \"live\"");
+	s->start = (uint32_t)start;
+	s->end = (uint32_t)end;
+	return HBM_OK;
+}
+
+static hbm_status read_storage(reader *r, const json_t *o, uint32_t i)
+{
+	hbm_plan_storage s = {.align = 1, .home = {.bundle = HBM_NONE,
+	                                           .offset = HBM_NO_OFFSET}};
+	const char *home = json_string_value(json_object_get(o, "home"));
+
+	s.root = tensor_at(r, json_object_get(o, "name"));
+	s.home.kind = home_kind(home);
+	if (s.root == HBM_NONE)
+		return bad(r, HBM_E_PLAN_MISMATCH, "storages", i,
+		           "\"name\" is no tensor of the program");
+	if (s.home.kind == HBM_HOME_NONE)
+		return bad(r, HBM_E_PLAN_SYNTAX, "storages", i,
+		           "\"home\" must be lx, pool, hbm or io");
+	s.name = r->p->tensors.items[s.root].name;
+	s.home.bundle = bundle_at(r, o);
+	if (s.home.kind == HBM_HOME_POOL && s.home.bundle == HBM_NONE)
+		return bad(r, HBM_E_PLAN_MISMATCH, "storages", i,
+		           "\"bundle\" is no bundle of the program");
+	HBM_TRY(read_live(r, o, &s, i));
+	HBM_TRY(read_members(r, o, &s, i));
+	s.reserve = s.size;
+	if (!optional(o, "offset", &s.home.offset) ||
+	    !optional(o, "size_bytes", &s.size) || !optional(o, "align", &s.align) ||
+	    !optional(o, "reserved_bytes", &s.home.size) || !s.align)
+		return bad(r, HBM_E_PLAN_SYNTAX, "storages", i, "bad number");
+	if (!s.home.size)
+		s.home.size = s.size;
+	s.reserve = s.home.kind == HBM_HOME_LX ? s.size : s.home.size;
+	HBM_NEED(HBM_PUSH(r->a, &r->plan->storages, s));
+	return HBM_OK;
+}
+
+static hbm_status read_storages(reader *r, const json_t *list)
+{
+	size_t i;
+	json_t *o;
+
+	if (!json_is_array(list))
+		return hbm_fail(r->d, HBM_SYNTAX, HBM_E_PLAN_SYNTAX,
+		                (hbm_where){.file = r->file},
+		                "the plan has no \"storages\" array");
+	HBM_NEED(r->plan->of_tensor = HBM_ARRAY(r->a, uint32_t, r->p->tensors.n));
+	memset(r->plan->of_tensor, 0xff, r->p->tensors.n * sizeof(uint32_t));
+	json_array_foreach(list, i, o)
+		HBM_TRY(read_storage(r, o, (uint32_t)i));
+	return HBM_OK;
+}
+
+static hbm_status read_pool(reader *r, const json_t *o, uint32_t i)
+{
+	hbm_plan_pool pool = {.bundle = bundle_at(r, o), .cap = HBM_NO_OFFSET,
+	                      .allocator = ""};
+	uint64_t placed = 0, over = 0;
+
+	if (pool.bundle == HBM_NONE)
+		return bad(r, HBM_E_PLAN_MISMATCH, "pools", i,
+		           "\"bundle\" is no bundle of the program");
+	if (!optional(o, "extent_bytes", &pool.extent) ||
+	    !optional(o, "lower_bound_bytes", &pool.lower_bound) ||
+	    !optional(o, "bump_bytes", &pool.bump) ||
+	    !optional(o, "no_reuse_bytes", &pool.no_reuse) ||
+	    !optional(o, "cap_bytes", &pool.cap) || !optional(o, "placed", &placed) ||
+	    !optional(o, "overflowed", &over) || placed > UINT32_MAX || over > UINT32_MAX)
+		return bad(r, HBM_E_PLAN_SYNTAX, "pools", i, "bad number");
+	pool.name = r->p->nodes.items[pool.bundle].name;
+	pool.n_placed = (uint32_t)placed;
+	pool.n_overflow = (uint32_t)over;
+	HBM_NEED(HBM_PUSH(r->a, &r->plan->pools, pool));
+	return HBM_OK;
+}
+
+/* Without a "pools" array each pool is as large as what stands in it. */
+static hbm_status infer_pools(reader *r)
+{
+	hbm_plan *plan = r->plan;
+	uint64_t *extent = HBM_ZARRAY(r->a, uint64_t, r->p->nodes.n);
+	uint32_t *placed = HBM_ZARRAY(r->a, uint32_t, r->p->nodes.n);
+
+	HBM_NEED(extent && placed);
+	for (uint32_t i = 0; i < plan->storages.n; i++) {
+		const hbm_plan_storage *s = &plan->storages.items[i];
+		uint64_t end = hbm_add_sat(s->home.offset, s->home.size);
+		if (s->home.kind != HBM_HOME_POOL)
+			continue;
+		placed[s->home.bundle]++;
+		if (end > extent[s->home.bundle])
+			extent[s->home.bundle] = end;
+	}
+	for (uint32_t n = 0; n < r->p->nodes.n; n++) {
+		hbm_plan_pool pool = {.bundle = n, .name = r->p->nodes.items[n].name,
+		                      .extent = extent[n], .n_placed = placed[n],
+		                      .allocator = ""};
+		pool.cap = hbm_target_num(plan->target, HBM_KEY_POOL_CAP, HBM_NO_OFFSET);
+		if (placed[n])
+			HBM_NEED(HBM_PUSH(r->a, &plan->pools, pool));
+	}
+	return HBM_OK;
+}
+
+static hbm_status read_pools(reader *r, const json_t *list)
+{
+	size_t i;
+	json_t *o;
+
+	if (!list)
+		return infer_pools(r);
+	json_array_foreach(list, i, o)
+		HBM_TRY(read_pool(r, o, (uint32_t)i));
+	return HBM_OK;
+}
+
+static hbm_status bad_totals(const reader *r)
+{
+	return hbm_fail(r->d, HBM_SEMANTIC, HBM_E_PLAN_SYNTAX, (hbm_where){.file = r->file},
+	                "a number in \"totals\" or \"budget\" is malformed");
+}
+
+/* What the file claims replaces what was summed, for the verifier to compare. */
+static hbm_status read_totals(reader *r, const json_t *root)
+{
+	const json_t *o = json_object_get(root, "totals");
+	const char *life = json_string_value(json_object_get(root, "pool_lifetime"));
+	hbm_totals *t = &r->plan->totals;
+
+	r->plan->pool_lifetime_program = life && !strcmp(life, "program");
+	if (!optional(o, "descriptors_bytes", &t->descriptors) ||
+	    !optional(o, "resident_bytes", &t->resident))
+		return bad_totals(r);
+	hbm_plan_sum(r->plan, t->resident, false);
+	if (!optional(o, "inputs_bytes", &t->inputs) ||
+	    !optional(o, "outputs_bytes", &t->outputs) ||
+	    !optional(o, "weights_bytes", &t->weights) ||
+	    !optional(o, "state_bytes", &t->state) ||
+	    !optional(o, "standalone_bytes", &t->standalone) ||
+	    !optional(o, "pools_bytes", &t->pools) ||
+	    !optional(o, "pools_sum_bytes", &t->pools_sum) ||
+	    !optional(o, "total_bytes", &t->total))
+		return bad_totals(r);
+	return HBM_OK;
+}
+
+static void read_budget(reader *r, const json_t *root)
+{
+	const json_t *o = json_object_get(root, "budget");
+	const json_t *checked = json_object_get(o, "checked");
+	const json_t *fits = json_object_get(o, "fits");
+
+	if (json_is_boolean(checked))
+		r->plan->budget.checked = json_is_true(checked);
+	if (json_is_boolean(fits))
+		r->plan->budget.fits = json_is_true(fits);
+}
+
+/* Views of each root tensor, in one list. */
+static hbm_status list_views(reader *r)
+{
+	uint32_t n = r->p->tensors.n;
+	uint64_t at;
+
+	HBM_NEED(r->view_first = HBM_ZARRAY(r->a, uint32_t, (size_t)n + 1));
+	HBM_NEED(r->views = HBM_ARRAY(r->a, hbm_tensor_id, n));
+	for (uint32_t t = 0; t < n; t++)
+		r->view_first[hbm_view_root(r->p, t, &at) + 1]++;
+	for (uint32_t t = 0; t < n; t++)
+		r->view_first[t + 1] += r->view_first[t];
+	for (uint32_t t = n; t-- > 0;)
+		r->views[--r->view_first[hbm_view_root(r->p, t, &at) + 1]] = t;
+	return HBM_OK;
+}
+
+static hbm_status read_plan(reader *r, const json_t *root)
+{
+	const char *schema = json_string_value(json_object_get(root, "schema"));
+
+	if (!json_is_object(root) || (schema && strcmp(schema, HBM_PLAN_SCHEMA)))
+		return hbm_fail(r->d, HBM_SYNTAX, HBM_E_PLAN_SYNTAX,
+		                (hbm_where){.file = r->file},
+		                "not a plan: \"schema\" must be \"" HBM_PLAN_SCHEMA "\"");
+	HBM_TRY(read_bundles(r));
+	HBM_TRY(list_views(r));
+	HBM_TRY(read_storages(r, json_object_get(root, "storages")));
+	HBM_TRY(read_pools(r, json_object_get(root, "pools")));
+	HBM_TRY(read_totals(r, root));
+	read_budget(r, root);
+	return HBM_OK;
+}
+
+hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const char *file,
+                              const char *text, size_t n, const hbm_program *p,
+                              const hbm_target *t, hbm_plan *ret)
+{
+	hbm_plan plan = {.arena = a, .prog = p, .target = t};
+	reader r = {.a = a, .d = d, .file = file, .p = p, .plan = &plan};
+	json_error_t e;
+	json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, &e);
+	hbm_status status;
+
+	if (!root && json_error_code(&e) == json_error_out_of_memory)
+		return HBM_NOMEM;
+	if (!root)
+		return hbm_fail(d, HBM_SYNTAX, HBM_E_PLAN_SYNTAX,
+		                (hbm_where){.file = file, .line = (uint32_t)e.line,
+		                            .col = (uint32_t)e.column},
+		                "%s", e.text);
+	status = read_plan(&r, root);
+	json_decref(root);
+	if (status == HBM_OK)
+		*ret = plan;
+	return status;
+}
+
+#else
+
+hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const char *file,
+                              const char *text, size_t n, const hbm_program *p,
+                              const hbm_target *t, hbm_plan *ret)
+{
+	(void)a, (void)text, (void)n, (void)p, (void)t, (void)ret;
+	return hbm_fail(d, HBM_UNSUPPORTED, HBM_E_PLAN_SYNTAX, (hbm_where){.file = file},
+	                "this build cannot read JSON: it was made without jansson");
+}
+
+#endif
