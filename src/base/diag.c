@@ -135,3 +135,46 @@ void hbm_note(hbm_diags *d, hbm_where where, const char *fmt, ...)
 	add(d, HBM_SEV_NOTE, HBM_E_NONE, where, fmt, ap);
 	va_end(ap);
 }
+
+static bool comes_before(const hbm_diag *a, const hbm_diag *b)
+{
+	if (!a->line || !b->line)
+		return a->line && !b->line;
+	return a->line != b->line ? a->line < b->line : a->col < b->col;
+}
+
+/* End of the message that begins at i, with its notes. */
+static uint32_t message_end(const hbm_diags *d, uint32_t i)
+{
+	for (i++; i < d->list.n && d->list.items[i].severity == HBM_SEV_NOTE; i++)
+		;
+	return i;
+}
+
+static void reverse(hbm_diag *items, uint32_t n)
+{
+	for (uint32_t i = 0; i < n / 2; i++) {
+		hbm_diag swap = items[i];
+		items[i] = items[n - 1 - i];
+		items[n - 1 - i] = swap;
+	}
+}
+
+/* Insertion of whole messages, each turned into place by three reversals: the
+ * list is short and nearly sorted. */
+void hbm_diags_sort(hbm_diags *d, uint32_t first)
+{
+	hbm_diag *m = d->list.items;
+
+	for (uint32_t i = first; i < d->list.n;) {
+		uint32_t end = message_end(d, i), to = first;
+		while (to < i && !comes_before(&m[i], &m[to]))
+			to = message_end(d, to);
+		if (to < i) {
+			reverse(m + to, i - to);
+			reverse(m + i, end - i);
+			reverse(m + to, end - to);
+		}
+		i = end;
+	}
+}

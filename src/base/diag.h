@@ -80,6 +80,9 @@ void hbm_warn(hbm_diags *d, hbm_code code, hbm_where where, const char *fmt, ...
 /* A note to the message before it. */
 void hbm_note(hbm_diags *d, hbm_where where, const char *fmt, ...)
 	HBM_PRINTF(3, 4);
+/* Puts the messages from `first` on into the order of their places; those without
+ * one go last, equal ones keep their order, notes stay with their message. */
+void hbm_diags_sort(hbm_diags *d, uint32_t first);
 /* True when no more errors will be listed, so that a parser can stop. */
 bool hbm_diags_full(const hbm_diags *d);
 

@@ -58,6 +58,10 @@ hbm_status hbm_read_expect(hbm_reader *r, int kind, const char *what) HBM_MUST_U
 hbm_status hbm_read_num(hbm_reader *r, uint64_t *ret, const char *what) HBM_MUST_USE;
 hbm_status hbm_read_name(hbm_reader *r, hbm_sym *ret, const char *what) HBM_MUST_USE;
 void hbm_read_skip_lines(hbm_reader *r);
+/* Between items of a list that ends with `close`: true and past the comma when
+ * another item follows. A list may span lines; where it is not closed, the
+ * current token stays at the end of its line. */
+bool hbm_read_more(hbm_reader *r, int close);
 /* Interns the text of a name token. */
 hbm_status hbm_read_intern(hbm_reader *r, const hbm_token *t,
                            hbm_sym *ret) HBM_MUST_USE;

@@ -80,6 +80,23 @@ void hbm_read_skip_lines(hbm_reader *r)
 		hbm_lex_next(&r->lx);
 }
 
+bool hbm_read_more(hbm_reader *r, int close)
+{
+	hbm_lexer before = r->lx;
+
+	r->lx.mute = true;
+	hbm_read_skip_lines(r);
+	r->lx.mute = before.mute;
+	if (r->lx.tok.kind == ',') {
+		hbm_lex_next(&r->lx);
+		hbm_read_skip_lines(r);
+		return true;
+	}
+	if (r->lx.tok.kind != close && r->lx.status != HBM_NOMEM)
+		r->lx = before;
+	return false;
+}
+
 static const char *nearest(const char *name, const char *const *words, uint32_t n)
 {
 	const char *best = NULL;
@@ -151,11 +168,10 @@ static hbm_status read_values(hbm_reader *r)
 {
 	if (!hbm_read_if(r, '['))
 		return read_value(r);
-	do {
-		hbm_read_skip_lines(r);
+	hbm_read_skip_lines(r);
+	do
 		HBM_TRY(read_value(r));
-		hbm_read_skip_lines(r);
-	} while (hbm_read_if(r, ','));
+	while (hbm_read_more(r, ']'));
 	return hbm_read_expect(r, ']', "',' or ']' after a value");
 }
 
@@ -534,12 +550,23 @@ static hbm_status resolve(hbm_reader *r)
 	return HBM_OK;
 }
 
+static hbm_status read_all(hbm_reader *r)
+{
+	HBM_TRY(read_statements(r));
+	report_open_blocks(r);
+	HBM_TRY(resolve(r));
+	hbm_symbols_finish(&r->symbols);
+	return r->lx.status;
+}
+
 hbm_status hbm_text_read(hbm_arena *a, hbm_diags *d, const char *file,
                          const char *text, size_t n, const hbm_bind *binds,
                          uint32_t n_binds, hbm_program *ret)
 {
 	hbm_reader *r = HBM_NEW(a, hbm_reader);
+	uint32_t first = d ? d->list.n : 0;
 	hbm_program p;
+	hbm_status st;
 
 	HBM_NEED(r);
 	HBM_TRY(hbm_program_init(&p, a));
@@ -549,11 +576,10 @@ hbm_status hbm_text_read(hbm_arena *a, hbm_diags *d, const char *file,
 	r->p = &p;
 	hbm_lex_init(&r->lx, a, d, p.file, text, n);
 	HBM_TRY(hbm_symbols_init(&r->symbols, &p, d, binds, n_binds));
-	HBM_TRY(read_statements(r));
-	report_open_blocks(r);
-	HBM_TRY(resolve(r));
-	hbm_symbols_finish(&r->symbols);
-	HBM_TRY(r->lx.status);
-	*ret = p;
-	return HBM_OK;
+	st = read_all(r);
+	if (d)
+		hbm_diags_sort(d, first);
+	if (st == HBM_OK)
+		*ret = p;
+	return st;
 }

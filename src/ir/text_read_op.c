@@ -74,13 +74,8 @@ static hbm_status read_window(hbm_reader *r, hbm_operand *o)
 		HBM_TRY(read_range(r, o));
 	else
 		HBM_TRY(read_stride(r, o));
-	for (;;) {
-		hbm_read_skip_lines(r);
-		if (!hbm_read_if(r, ','))
-			break;
-		hbm_read_skip_lines(r);
+	while (hbm_read_more(r, ']'))
 		HBM_TRY(read_stride(r, o));
-	}
 	return hbm_read_expect(r, ']', "',' or ']' in the window of an operand");
 }
 
@@ -109,23 +104,20 @@ static hbm_status read_reads(hbm_reader *r, hbm_op_id op)
 	hbm_read_skip_lines(r);
 	if (hbm_read_if(r, ')'))
 		return HBM_OK;
-	for (;;) {
+	do
 		HBM_TRY(read_operand(r, op, false));
-		hbm_read_skip_lines(r);
-		if (!hbm_read_if(r, ','))
-			break;
-		hbm_read_skip_lines(r);
-	}
+	while (hbm_read_more(r, ')'));
 	return hbm_read_expect(r, ')', "',' or ')' after an operand");
 }
 
 /* a, b; the arrow is read. */
 static hbm_status read_writes(hbm_reader *r, hbm_op_id op)
 {
-	do {
+	HBM_TRY(read_operand(r, op, true));
+	while (hbm_read_if(r, ',')) {
 		hbm_read_skip_lines(r);
 		HBM_TRY(read_operand(r, op, true));
-	} while (hbm_read_if(r, ','));
+	}
 	return HBM_OK;
 }
 
@@ -194,6 +186,7 @@ static hbm_status read_operand_ref(hbm_reader *r, const hbm_op *op, bool write,
 static hbm_status read_inplace(hbm_reader *r, hbm_op *op)
 {
 	HBM_TRY(hbm_read_expect(r, '(', "'(' after 'inplace'"));
+	hbm_read_skip_lines(r);
 	do {
 		hbm_inplace pair = {0};
 		HBM_TRY(read_operand_ref(r, op, true, &pair.write));
@@ -211,7 +204,7 @@ static hbm_status read_inplace(hbm_reader *r, hbm_op *op)
 			op->inplace.first = r->p->inplaces.n;
 		HBM_NEED(HBM_PUSH(r->p->arena, &r->p->inplaces, pair));
 		op->inplace.n++;
-	} while (hbm_read_if(r, ','));
+	} while (hbm_read_more(r, ')'));
 	return hbm_read_expect(r, ')', "',' or ')' after an in-place pair");
 }
 
@@ -250,6 +243,7 @@ static hbm_status read_iter_words(hbm_reader *r, hbm_iter *it)
 static hbm_status read_iter(hbm_reader *r, hbm_op *op)
 {
 	HBM_TRY(hbm_read_expect(r, '(', "'(' after 'iter'"));
+	hbm_read_skip_lines(r);
 	do {
 		hbm_iter it = {0};
 		HBM_TRY(hbm_read_name(r, &it.name, "iteration variable"));
@@ -260,7 +254,7 @@ static hbm_status read_iter(hbm_reader *r, hbm_op *op)
 			op->iters.first = r->p->iters.n;
 		HBM_NEED(HBM_PUSH(r->p->arena, &r->p->iters, it));
 		op->iters.n++;
-	} while (hbm_read_if(r, ','));
+	} while (hbm_read_more(r, ')'));
 	return hbm_read_expect(r, ')', "',' or ')' after an iteration variable");
 }
 

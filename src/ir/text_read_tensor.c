@@ -80,13 +80,9 @@ static hbm_status read_dims(hbm_reader *r, hbm_span *span)
 	hbm_read_skip_lines(r);
 	if (hbm_read_if(r, ']'))
 		return HBM_OK;
-	for (;;) {
+	do
 		HBM_TRY(read_dim(r, span));
-		hbm_read_skip_lines(r);
-		if (!hbm_read_if(r, ','))
-			break;
-		hbm_read_skip_lines(r);
-	}
+	while (hbm_read_more(r, ']'));
 	return hbm_read_expect(r, ']', "',' or ']' after an extent");
 }
 
@@ -244,6 +240,8 @@ static hbm_status read_rest(hbm_reader *r, hbm_tensor_id id)
 		} else if (hbm_read_if(r, '@')) {
 			HBM_TRY(hbm_read_once(r, &at, N_KEYS, &seen));
 			HBM_TRY(read_home(r, id, &t->home));
+		} else if (at.kind == HBM_TOK_NAME && *r->lx.p == '[') {
+			return hbm_read_expect(r, ':', "':' before the type");
 		} else if (at.kind == HBM_TOK_NAME) {
 			HBM_TRY(hbm_read_attr(r, HBM_ATTR_TENSOR, &t->attrs));
 		} else {

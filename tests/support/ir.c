@@ -20,7 +20,22 @@ char *ir_print(hbm_arena *a, const hbm_program *p)
 	return buf.bytes.items ? buf.bytes.items : hbm_arena_strndup(a, "", 0);
 }
 
-char *ir_messages(hbm_arena *a, const hbm_diags *d)
+static void put_source(hbm_out *out, const hbm_diag *m)
+{
+	uint32_t n = m->source ? (uint32_t)strlen(m->source) : 0;
+
+	if (!m->source)
+		return;
+	hbm_putf(out, "  | %s\n  | ", m->source);
+	for (uint32_t i = 0; i + 1 < m->col && i < n; i++)
+		hbm_putc(out, m->source[i] == '\t' ? '\t' : ' ');
+	hbm_putc(out, '^');
+	for (uint32_t i = 1; i < m->len && m->col + i <= n; i++)
+		hbm_putc(out, '~');
+	hbm_putc(out, '\n');
+}
+
+char *ir_messages(hbm_arena *a, const hbm_diags *d, bool source)
 {
 	static const char *const words[] = {"error", "warning", "note"};
 	hbm_membuf buf = {.arena = a};
@@ -37,6 +52,8 @@ char *ir_messages(hbm_arena *a, const hbm_diags *d)
 		if (m->code)
 			hbm_putf(&out, " [HBM%04d]", (int)m->code);
 		hbm_putc(&out, '\n');
+		if (source)
+			put_source(&out, m);
 	}
 	if (hbm_out_finish(&out) != HBM_OK)
 		return NULL;

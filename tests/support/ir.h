@@ -10,9 +10,9 @@
 hbm_status ir_read(hbm_arena *a, hbm_diags *d, const char *text, hbm_program *ret);
 /* Text of a program; NULL: out of memory. */
 char *ir_print(hbm_arena *a, const hbm_program *p);
-/* All messages, one a line: "3:7: error: text [HBM0201]", notes "3:7: note: text".
- * A place without a line is "-". */
-char *ir_messages(hbm_arena *a, const hbm_diags *d);
+/* All messages: "3:7: error: text [HBM0201]", notes "3:7: note: text", without a
+ * place "-" for it; below each, when `source`, its line and what is underlined. */
+char *ir_messages(hbm_arena *a, const hbm_diags *d, bool source);
 /* NULL when both programs are the same field by field (but for places in files),
  * else words for what differs. */
 const char *ir_difference(const hbm_program *a, const hbm_program *b);

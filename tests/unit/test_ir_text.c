@@ -33,7 +33,7 @@ static hbm_program read_ok(const char *text)
 	hbm_program p;
 
 	if (ir_read(&arena, &diags, text, &p) != HBM_OK)
-		fail_msg("%s", ir_messages(&arena, &diags));
+		fail_msg("%s", ir_messages(&arena, &diags, false));
 	return p;
 }
 
@@ -113,7 +113,7 @@ static void test_bind(void **state)
 	binds[0].value = 33;
 	assert_int_equal(hbm_text_read(&arena, &diags, "t", text, strlen(text), binds, 2,
 	                               &p), HBM_SEMANTIC);
-	assert_string_equal(ir_messages(&arena, &diags),
+	assert_string_equal(ir_messages(&arena, &diags, false),
 	                    "1:16: error: 'n' is bound to 33, above its upper bound 32 "
 	                    "[HBM0214]\n");
 }
