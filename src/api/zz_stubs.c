@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Weak stand-ins until the checker lands. */
 #include "base/out.h"
-#include "ir/validate.h"
+#include "ir/program.h"
 #include "verify/verify.h"
 
 void hbm_json_print(const hbm_program *p, hbm_out *o);
@@ -17,11 +17,6 @@ WEAK hbm_status hbm_simulate(hbm_arena *s, const hbm_program *p, const hbm_targe
                              hbm_sim_result *r)
 {
 	(void)s, (void)p, (void)t, (void)plan, (void)o, (void)d, (void)r;
-	return HBM_OK;
-}
-WEAK hbm_status hbm_validate(hbm_program *p, hbm_diags *d)
-{
-	(void)p, (void)d;
 	return HBM_OK;
 }
 WEAK void hbm_json_print(const hbm_program *p, hbm_out *o)
