@@ -12,6 +12,7 @@
  * what it gives is compared with `bump` and the better one is kept. What does not
  * fit below the cap lives in standalone HBM; the rest of the bundle is unaffected.
  * Cost: O(n log n) and what the allocator takes. */
+#include "base/ckd.h"
 #include "base/sort.h"
 #include "pass/pass.h"
 
@@ -222,6 +223,39 @@ static hbm_status placed_bound(const candidates *c, hbm_arena *a,
 	return hbm_lower_bound(a, &sub, ret, &tick);
 }
 
+static bool pins_meet(const hbm_storage *a, const hbm_storage *b)
+{
+	return b->pin != HBM_NO_OFFSET && a->start < b->end && b->start < a->end &&
+	       a->pin < hbm_add_sat(b->pin, b->reserve) &&
+	       b->pin < hbm_add_sat(a->pin, a->reserve);
+}
+
+/* A pin is a demand: one that cannot be met is an error, with the other party. */
+static hbm_status pin_failed(const candidates *c, uint32_t i)
+{
+	hbm_pass_cx *cx = c->cx;
+	const hbm_storage *s = storage_at(c, i);
+	const hbm_tensor *x = &cx->prog->tensors.items[s->root];
+	hbm_where at = hbm_at(cx->prog, x->line, x->col, 0);
+	const char *name = hbm_tensor_name(cx->prog, s->root);
+
+	for (uint32_t k = 0; k < c->n; k++) {
+		const hbm_storage *o = storage_at(c, k);
+		if (k == i || !pins_meet(s, o))
+			continue;
+		return hbm_fail(cx->diags, HBM_SEMANTIC, HBM_E_DEMAND, at,
+		                "'%s' [%" PRIu64 ",%" PRIu64 ") and '%s' [%" PRIu64
+		                ",%" PRIu64 ") are pinned to the same bytes and both live "
+		                "at tick %" PRIu32, name, s->pin, s->pin + s->reserve,
+		                hbm_tensor_name(cx->prog, o->root), o->pin,
+		                o->pin + o->reserve, s->start > o->start ? s->start : o->start);
+	}
+	return hbm_fail(cx->diags, HBM_SEMANTIC, HBM_E_DEMAND, at,
+	                "'%s' is pinned at %" PRIu64 ": %" PRIu64 " bytes from there pass "
+	                "the pool's cap of %" PRIu64, name, s->pin, s->reserve,
+	                c->problem.capacity);
+}
+
 static hbm_status annotate(const candidates *c, const hbm_placement *pl)
 {
 	hbm_pass_cx *cx = c->cx;
@@ -229,6 +263,8 @@ static hbm_status annotate(const candidates *c, const hbm_placement *pl)
 	for (uint32_t i = 0; i < c->n; i++) {
 		const hbm_storage *s = storage_at(c, i);
 		uint64_t figures[2] = {pl->extent + s->reserve, c->problem.capacity};
+		if (pl->offset[i] == HBM_NO_OFFSET && s->pin != HBM_NO_OFFSET)
+			return pin_failed(c, i);
 		if (pl->offset[i] == HBM_NO_OFFSET) {
 			if (s->demand == HBM_HOME_POOL)
 				return demand_failed(cx, s, HBM_REASON_OVERFLOW);

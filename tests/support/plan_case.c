@@ -17,15 +17,27 @@ void plan_case_init(plan_case *c)
 	c->opts.lx_off = true;
 }
 
+static char *lines_of(const char *text)
+{
+	char *s = strdup(text);
+
+	for (char *p = s; p && *p; p++)
+		if (*p == ';')
+			*p = '\n';
+	return s;
+}
+
 void plan_case_run(plan_case *c, const char *text)
 {
 	hbm_simulation sim;
+	char *s = lines_of(text);
 
 	hbm_planned_free(c->p);
 	hbm_input_free(c->in);
 	c->p = NULL;
 	c->in = NULL;
-	c->status = hbm_input_parse(c->cx, "case.hbm", text, strlen(text), NULL, &c->in);
+	c->status = hbm_input_parse(c->cx, "case.hbm", s, strlen(s), &c->in_opts, &c->in);
+	free(s);
 	if (c->status != HBM_OK)
 		return;
 	c->status = hbm_planned_make(c->cx, c->in, c->target, &c->opts, &c->p);

@@ -12,13 +12,14 @@ typedef struct plan_case {
 	hbm_input *in;
 	hbm_planned *p;
 	hbm_status status; /* of reading, or else of planning */
+	hbm_input_opts in_opts;
 	hbm_plan_opts opts;
 	const char *target;
 } plan_case;
 
 /* Options for pools alone: no scratchpad, spyre. */
 void plan_case_init(plan_case *c);
-/* Reads and plans; `status` tells. */
+/* Reads and plans; `status` tells. A ';' in the text ends a line. */
 void plan_case_run(plan_case *c, const char *text);
 void plan_case_free(plan_case *c);
 
