@@ -11,6 +11,12 @@ enum {
 	ALIGN = 16,
 };
 
+/* 1: every piece is a block of its own, so that a sanitizer sees where it ends and
+ * when it was given back, and a test can fail each allocation. */
+#ifndef HBM_EXACT_ARENA
+#define HBM_EXACT_ARENA 0
+#endif
+
 struct hbm_block {
 	hbm_block *next;
 	hbm_block *prev; /* large blocks only */
@@ -80,6 +86,11 @@ static hbm_block *block_new(hbm_arena *a, size_t size)
 	return b;
 }
 
+static bool is_large(size_t size)
+{
+	return HBM_EXACT_ARENA || round_up(size) >= LARGE_SIZE;
+}
+
 static void *large_alloc(hbm_arena *a, size_t size)
 {
 	hbm_block *b = block_new(a, header_size() + size);
@@ -101,9 +112,10 @@ void *hbm_arena_alloc(hbm_arena *a, size_t size)
 
 	if (size > PTRDIFF_MAX - 2 * BLOCK_SIZE)
 		return NULL;
-	size = round_up(size ? size : 1);
-	if (size >= LARGE_SIZE)
+	size = size ? size : 1;
+	if (is_large(size))
 		return large_alloc(a, size);
+	size = round_up(size);
 	if (!b || b->size - b->used < size) {
 		b = block_new(a, BLOCK_SIZE);
 		if (!b)
@@ -151,7 +163,7 @@ void *hbm_arena_grow(hbm_arena *a, void *ptr, size_t old_size, size_t new_size)
 	if (!p || !ptr)
 		return p;
 	memcpy(p, ptr, old_size < new_size ? old_size : new_size);
-	if (round_up(old_size) >= LARGE_SIZE)
+	if (is_large(old_size))
 		large_release(a, (hbm_block *)(void *)((char *)ptr - header_size()));
 	return p;
 }
