@@ -119,7 +119,7 @@ static void check_read(hbm_checker *c, flow *f, hbm_op_id id, hbm_tensor_id t)
 	     ordered(c->p, f->last[lead], id)))
 		return;
 	unwritten(c, f, id, t);
-	f->first[lead] = f->last[lead] = id; /* one message a storage */
+	c->set_flags[lead] |= HBM_T_CARRIED; /* one message a storage */
 }
 
 /* ---- writes --------------------------------------------------------------------------- */
