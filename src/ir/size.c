@@ -80,6 +80,10 @@ static hbm_sizing own_size(const hbm_program *p, const hbm_tensor *t,
 		return device_size(p, t->device, stick, ret);
 	if (t->dtype != HBM_DT_none)
 		return logical_size(p, t, bits, ret);
+	/* Without a type, an extent without a bound still tells that the size is
+	 * not static; known extents alone tell nothing. */
+	if (t->dims.n && hbm_span_elements(p, t->dims, ret) == HBM_SIZING_DYNAMIC)
+		return HBM_SIZING_DYNAMIC;
 	return HBM_SIZING_NONE;
 }
 
