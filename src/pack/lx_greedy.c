@@ -109,6 +109,19 @@ static void leave(greedy *g, uint32_t i)
 	}
 }
 
+static bool meets_pin(const greedy *g, uint32_t i, uint64_t at)
+{
+	const uint64_t *size = g->v->p->size;
+
+	for (uint32_t k = 0; k < g->pinned.n; k++) {
+		uint32_t q = g->pinned.items[k];
+		if (lx_meet(g->v, i, q) && g->address[q] < at + size[i] &&
+		    at < g->address[q] + size[q] && !lx_is_parent(g->v, i, q))
+			return true;
+	}
+	return false;
+}
+
 static uint64_t parent_base(greedy *g, uint32_t i)
 {
 	const uint64_t *size = g->v->p->size;
@@ -117,7 +130,8 @@ static uint64_t parent_base(greedy *g, uint32_t i)
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t q = parents[k];
-		if (g->address[q] == HBM_NO_OFFSET || g->handed[q] || size[q] < size[i])
+		if (g->address[q] == HBM_NO_OFFSET || g->handed[q] || size[q] < size[i] ||
+		    meets_pin(g, i, g->address[q]))
 			continue;
 		g->handed[q] = true;
 		return g->address[q];
@@ -125,8 +139,8 @@ static uint64_t parent_base(greedy *g, uint32_t i)
 	return HBM_NO_OFFSET;
 }
 
-/* The blocks that matter to buffer i: those in use, and pinned ones it will
- * meet later. */
+/* The blocks that matter to buffer i: those in use, and pinned ones it meets at
+ * any time. */
 static const lx_spans *obstacles(greedy *g, uint32_t i)
 {
 	if (!g->pinned.n)
@@ -135,7 +149,7 @@ static const lx_spans *obstacles(greedy *g, uint32_t i)
 	for (uint32_t k = 0; k < g->pinned.n; k++) {
 		uint32_t q = g->pinned.items[k];
 		uint64_t lo = g->address[q];
-		if (lx_meet(g->v, i, q) && g->v->start[q] > g->v->start[i] &&
+		if (lx_meet(g->v, i, q) &&
 		    !HBM_PUSH(g->v->mem, &g->merged,
 		              (lx_span){lo, lo + g->v->p->size[q], q}))
 			return NULL;
@@ -143,7 +157,8 @@ static const lx_spans *obstacles(greedy *g, uint32_t i)
 	for (uint32_t k = 0; k < g->used.n; k++)
 		if (!HBM_PUSH(g->v->mem, &g->merged, g->used.items[k]))
 			return NULL;
-	qsort(g->merged.items, g->merged.n, sizeof(lx_span), lx_by_address);
+	if (g->merged.n)
+		qsort(g->merged.items, g->merged.n, sizeof(lx_span), lx_by_address);
 	return &g->merged;
 }
 
