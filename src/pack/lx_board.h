@@ -7,12 +7,21 @@
 
 #include "pack/lx_core.h"
 
+/* A placed item with all that a scan asks for. */
+typedef struct lx_seat {
+	int64_t base, top;
+	uint32_t lo, hi;
+	uint32_t item;
+} lx_seat;
+
 typedef struct lx_board {
 	const lx_core *c;
 	int64_t *base;   /* per item, -1: out */
-	uint32_t *order;
+	lx_seat *order;
 	uint32_t n;
 	int64_t value;   /* of what is placed */
+	int64_t *load;   /* per segment, units in use at least: the first segment of
+	                  * a child counts as shared */
 } lx_board;
 
 hbm_status lx_board_init(lx_board *b, const lx_core *c) HBM_MUST_USE;

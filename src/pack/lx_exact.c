@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { FITS_STEPS = 2000 };
+enum { FITS_STEPS = 20000 };
 
 typedef struct decision {
 	uint32_t first, n; /* in prover.members */
@@ -35,7 +35,8 @@ typedef struct prover {
 	int64_t *best_base;
 	uint64_t best;
 	uint64_t left;    /* largest scaled bound of a node that was not explored */
-	uint64_t nodes, steps;
+	uint64_t nodes;
+	uint64_t steps;   /* nodes and fitter steps to take at most */
 } prover;
 
 static uint64_t magnitude(int64_t x)
@@ -90,7 +91,7 @@ static lx_answer include(prover *x, uint32_t depth, const decision *d)
 {
 	lx_board *next = &x->boards[depth + 1];
 	uint32_t placed = 0;
-	lx_answer answer;
+	uint64_t left;
 
 	lx_board_copy(next, &x->boards[depth]);
 	while (placed < d->n && lx_board_place(next, x->members[d->first + placed], true))
@@ -99,11 +100,11 @@ static lx_answer include(prover *x, uint32_t depth, const decision *d)
 		return LX_YES;
 	x->fitter.n = 0;
 	for (uint32_t k = 0; k < x->boards[depth].n; k++)
-		x->fitter.set[x->fitter.n++] = x->boards[depth].order[k];
+		x->fitter.set[x->fitter.n++] = x->boards[depth].order[k].item;
 	for (uint32_t k = 0; k < d->n; k++)
 		x->fitter.set[x->fitter.n++] = x->members[d->first + k];
-	answer = lx_fits(&x->fitter, next, FITS_STEPS);
-	return answer;
+	left = x->steps - x->nodes - x->fitter.steps;
+	return lx_fits(&x->fitter, next, left < FITS_STEPS ? left : FITS_STEPS);
 }
 
 static uint64_t unscaled(const prover *x, uint64_t bound)

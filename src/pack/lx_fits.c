@@ -7,9 +7,9 @@
  *           of the ones below it that it meets, on a pinned one, or at the base
  *           of a partner. If a layout exists then so does one of this kind (take
  *           one whose bases add up to the least).
- * Pruning   (1) tops + units still to come exceed the capacity in a segment; the
- *           shared segment of a child costs nothing, of its parent only what the
- *           child leaves. (2) an item that would stand as high as another one's
+ * Pruning   (1) what is below the last base is lost; in a segment the rest is too
+ *           little for the units still to come. The shared segment of a child
+ *           costs nothing, of its parent only what the child leaves. (2) an item that would stand as high as another one's
  *           top could be: the other one would sink below it. (3) equal bases in
  *           rising order of items.
  * Cost      Exponential at worst; at most `steps` nodes of O(items * segments).
@@ -188,9 +188,11 @@ static lx_answer descend(fits *x, uint32_t depth, int64_t last, uint32_t last_it
 	if (x->f->steps == x->steps)
 		return LX_UNKNOWN;
 	x->f->steps++;
-	for (uint32_t s = 0; s < c->n_segments; s++)
-		if (level[s] + x->f->rest[s] > c->capacity)
+	for (uint32_t s = 0; s < c->n_segments; s++) {
+		int64_t from = level[s] > last ? level[s] : last;
+		if (x->f->rest[s] && from + x->f->rest[s] > c->capacity)
 			return LX_NO;
+	}
 	for (uint32_t k = 0; k < x->f->n; k++) {
 		uint32_t i = x->f->set[k];
 		int64_t at;
@@ -238,7 +240,7 @@ static bool start_search(fits *x)
 	for (uint32_t k = 0; k < f->n; k++) {
 		uint32_t i = f->set[k], j;
 		const lx_item *item = &c->items[i];
-		for (uint32_t s = item->lo; s < item->hi; s++)
+		for (uint32_t s = item->lo; item->pin < 0 && s < item->hi; s++)
 			f->rest[s] += least_units(f, i, s);
 		if (item->pin < 0)
 			continue;

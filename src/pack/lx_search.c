@@ -3,13 +3,12 @@
  *
  * Decides   the layout that saves most among those it meets in a fixed number of
  *           steps; never a worse one than it was given.
- * Method    A step takes some placed items out around a point of time and
- *           address, lets the rest sink to the bottom (or, above a random cut,
- *           rise to the top, which opens one hole), and puts items back at the
- *           lowest or tightest hole in an order by value per room with noise:
- *           one that was out first, then the others. The result is kept when it
- *           loses no more than a tolerance that shrinks to nothing (threshold
- *           accepting: integer arithmetic only, so the same on every machine).
+ * Method    A step forces one item in at a random height and takes out what stands
+ *           there, or just takes out some around a point of time and address. The
+ *           rest sinks; then what came out, and a few others, go back to the
+ *           lowest or the tightest hole, by value per room with noise. The result
+ *           is kept when it loses no more than a tolerance that shrinks to
+ *           nothing (threshold accepting: integers only, so the same everywhere).
  * Keeps     `order` holds the placed items by base; two that meet share no unit
  *           unless they are partners at one base; pinned items never move.
  * Cost      O(items) a step.
@@ -20,17 +19,17 @@
 
 #include <string.h>
 
-enum { MAX_RUIN = 10 };
+enum { MAX_RUIN = 10, MAX_OTHERS = 12 };
 
 typedef struct search {
 	const lx_core *c;
-	const int64_t *profit;
 	uint64_t seed;
 	lx_board now, kept; /* kept: to go back to */
-	int64_t *level;     /* per segment, of a sinking or rising layout */
+	int64_t *level;     /* per segment, tops of what has sunk */
 	uint32_t *wait, n_wait; /* items to put back */
 	int64_t *key;       /* per item, of the order to put back in */
-	uint32_t *out;      /* scratch */
+	int64_t *fall;      /* new bases of the seats at one base */
+	int64_t *density;   /* per item, value per room */
 } search;
 
 static uint32_t below(search *s, uint32_t n)
@@ -41,32 +40,16 @@ static uint32_t below(search *s, uint32_t n)
 	return (uint32_t)(((s->seed >> 32) * n) >> 32);
 }
 
-static void take_out(search *s, uint32_t i)
-{
-	lx_board_drop(&s->now, i);
-	s->wait[s->n_wait++] = i;
-}
+/* ---- sinking ---------------------------------------------------------------- */
 
-/* ---- sinking and rising ---------------------------------------------------- */
-
-/* Items that share a base move together. Returns one past the last of them. */
-static uint32_t chain_end(const search *s, uint32_t k)
-{
-	uint32_t end = k + 1;
-
-	while (end < s->now.n && s->now.base[s->now.order[end]] == s->now.base[s->now.order[k]])
-		end++;
-	return end;
-}
-
-static void raise_level(search *s, const lx_item *x, int64_t to)
+static void raise_level(search *s, const lx_seat *x)
 {
 	for (uint32_t t = x->lo; t < x->hi; t++)
-		if (s->level[t] < to)
-			s->level[t] = to;
+		if (s->level[t] < x->top)
+			s->level[t] = x->top;
 }
 
-static int64_t level_under(const search *s, const lx_item *x)
+static int64_t level_under(const search *s, const lx_seat *x)
 {
 	int64_t at = 0;
 
@@ -76,137 +59,154 @@ static int64_t level_under(const search *s, const lx_item *x)
 	return at;
 }
 
-/* True when order[a] and order[b], at one base, hold each other there. */
-static bool tied(const search *s, uint32_t a, uint32_t b)
+static bool seats_meet(const lx_seat *a, const lx_seat *b)
 {
-	return lx_items_meet(&s->c->items[s->now.order[a]], &s->c->items[s->now.order[b]]);
+	return a->lo < b->hi && b->lo < a->hi;
 }
 
-/* Items of one base that are tied, directly or through others, get one new base:
- * the highest that one of them needs. */
-static void sink_base(search *s, uint32_t first, uint32_t end)
+/* Partners at one base hold each other there: those that meet, directly or through
+ * others, get one new base, the highest that one of them needs. */
+static void sink_together(search *s, lx_seat *seats, uint32_t n)
 {
 	bool again = true;
 
-	for (uint32_t k = first; k < end; k++)
-		s->key[s->now.order[k]] = level_under(s, &s->c->items[s->now.order[k]]);
-	while (again && end - first > 1) {
+	while (again) {
 		again = false;
-		for (uint32_t a = first; a < end; a++)
-			for (uint32_t b = first; b < end; b++)
-				if (s->key[s->now.order[a]] < s->key[s->now.order[b]] && tied(s, a, b)) {
-					s->key[s->now.order[a]] = s->key[s->now.order[b]];
+		for (uint32_t a = 0; a < n; a++)
+			for (uint32_t b = 0; b < n; b++)
+				if (s->fall[a] < s->fall[b] && seats_meet(&seats[a], &seats[b])) {
+					s->fall[a] = s->fall[b];
 					again = true;
 				}
 	}
-	for (uint32_t k = first; k < end; k++) {
-		uint32_t i = s->now.order[k];
-		s->now.base[i] = s->key[i];
-		raise_level(s, &s->c->items[i], s->now.base[i] + s->c->items[i].units);
-	}
 }
 
-static void sort_order(search *s)
+static void settle(search *s, lx_seat *seat, int64_t base)
 {
-	for (uint32_t k = 1; k < s->now.n; k++) {
-		uint32_t i = s->now.order[k], j = k;
-		for (; j && s->now.base[s->now.order[j - 1]] > s->now.base[i]; j--)
-			s->now.order[j] = s->now.order[j - 1];
-		s->now.order[j] = i;
+	seat->top += base - seat->base;
+	seat->base = base;
+	s->now.base[seat->item] = base;
+	raise_level(s, seat);
+}
+
+static void sort_seats(lx_seat *seats, uint32_t n)
+{
+	for (uint32_t k = 1; k < n; k++) {
+		lx_seat x = seats[k];
+		uint32_t j = k;
+		for (; j && seats[j - 1].base > x.base; j--)
+			seats[j] = seats[j - 1];
+		seats[j] = x;
 	}
 }
 
 /* Lets all placed items sink as far as they can without passing each other. */
 static void sink(search *s)
 {
+	lx_seat *seats = s->now.order;
+	uint32_t n = s->now.n;
+
 	memset(s->level, 0, s->c->n_segments * sizeof *s->level);
-	for (uint32_t k = 0, end; k < s->now.n; k = end) {
-		end = chain_end(s, k);
-		sink_base(s, k, end);
+	for (uint32_t k = 0, end; k < n; k = end) {
+		for (end = k + 1; end < n && seats[end].base == seats[k].base; end++)
+			continue;
+		for (uint32_t j = k; j < end; j++)
+			s->fall[j - k] = level_under(s, &seats[j]);
+		if (end - k > 1)
+			sink_together(s, seats + k, end - k);
+		for (uint32_t j = k; j < end; j++)
+			settle(s, &seats[j], s->fall[j - k]);
 	}
-	sort_order(s);
+	sort_seats(seats, n);
 }
 
-/* ---- a step ----------------------------------------------------------------- */
+/* ---- a step ------------------------------------------------------------------ */
 
 /* Takes out a random placed item and what is near it in time and address. */
 static void ruin(search *s, uint32_t count)
 {
-	const lx_item *x;
+	lx_seat x;
 	uint32_t at, seen = 0;
 
 	if (!s->now.n)
 		return;
 	at = below(s, s->now.n);
-	x = &s->c->items[s->now.order[at]];
+	x = s->now.order[at];
 	for (uint32_t d = 0; d < s->now.n && seen < count; d++)
 		for (uint32_t side = 0; side < 2 && seen < count; side++) {
-			uint32_t k = side ? at + d : at - d, i;
-			if (k >= s->now.n || (side && !d))
+			uint32_t k = side ? at + d : at - d;
+			const lx_seat *y = &s->now.order[k];
+			if (k >= s->now.n || (side && !d) || !seats_meet(&x, y) ||
+			    s->c->items[y->item].pin >= 0)
 				continue;
-			i = s->now.order[k];
-			if (s->now.base[i] < 0 || s->c->items[i].pin >= 0 ||
-			    !lx_items_meet(x, &s->c->items[i]))
-				continue;
-			take_out(s, i);
+			lx_board_drop(&s->now, y->item);
 			seen++;
 		}
 	lx_board_sweep(&s->now);
 }
 
-/* Takes out what stands in the way of a random item that is out, at a random
- * height, and puts that item there. */
+/* Takes out what stands in the way of an item at a random height, and puts the
+ * item there. */
 static void force_in(search *s, uint32_t i)
 {
 	const lx_item *x = &s->c->items[i];
 	int64_t at = 0;
 	bool blocked = false;
-	uint32_t k;
 
 	if (s->now.n && below(s, 4)) {
-		k = below(s, s->now.n);
-		at = s->now.base[s->now.order[k]];
-		if (below(s, 2))
-			at += s->c->items[s->now.order[k]].units;
+		const lx_seat *on = &s->now.order[below(s, s->now.n)];
+		at = below(s, 2) ? on->top : on->base;
 	}
 	if (at > x->max_base)
 		at = x->max_base;
-	for (k = 0; k < s->now.n && !blocked; k++) {
-		uint32_t q = s->now.order[k];
-		const lx_item *y = &s->c->items[q];
-		if (!lx_items_meet(x, y) || s->now.base[q] >= at + x->units ||
-		    s->now.base[q] + y->units <= at ||
-		    (s->now.base[q] == at && lx_partners(s->c, i, q)))
+	for (uint32_t k = 0; k < s->now.n && !blocked; k++) {
+		const lx_seat *y = &s->now.order[k];
+		if (x->lo >= y->hi || y->lo >= x->hi || y->base >= at + x->units ||
+		    y->top <= at || (y->base == at && lx_partners(s->c, i, y->item)))
 			continue;
-		if (y->pin >= 0)
+		if (s->c->items[y->item].pin >= 0)
 			blocked = true;
 		else
-			take_out(s, q);
+			lx_board_drop(&s->now, y->item);
 	}
 	lx_board_sweep(&s->now);
 	if (!blocked)
 		lx_board_put(&s->now, i, at);
 }
 
-/* Adds the items that are out and not in `wait` yet. */
-static void add_waiting(search *s)
+/* Lists the items that are out. */
+static void list_out(search *s)
 {
-	uint32_t n = s->n_wait;
-
-	for (uint32_t k = 0; k < n; k++)
-		s->key[s->wait[k]] = -1;
+	s->n_wait = 0;
 	for (uint32_t i = 0; i < s->c->n; i++)
-		if (s->now.base[i] < 0 && s->c->items[i].pin < 0 && s->key[i] != -1)
+		if (s->now.base[i] < 0 && s->c->items[i].pin < 0)
 			s->wait[s->n_wait++] = i;
+}
+
+/* Cuts the list of items that are out to those that this step took out and a
+ * random few of the others. */
+static void sample_out(search *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < s->n_wait; k++)
+		if (s->kept.base[s->wait[k]] >= 0) {
+			uint32_t i = s->wait[k];
+			s->wait[k] = s->wait[n];
+			s->wait[n++] = i;
+		}
+	for (uint32_t left = MAX_OTHERS; left && n < s->n_wait; left--) {
+		uint32_t k = n + below(s, s->n_wait - n), i = s->wait[k];
+		s->wait[k] = s->wait[n];
+		s->wait[n++] = i;
+	}
+	s->n_wait = n;
 }
 
 /* Noise of up to a factor four on value per room. */
 static int64_t noisy_rank(search *s, uint32_t i)
 {
-	const lx_item *x = &s->c->items[i];
-	int64_t room = x->units * (int64_t)(x->hi - x->lo);
-
-	return x->value * (int64_t)(64 + below(s, 192)) / (room ? room : 1);
+	return s->density[i] * (int64_t)(64 + below(s, 192));
 }
 
 static void rebuild(search *s, bool tight)
@@ -222,48 +222,37 @@ static void rebuild(search *s, bool tight)
 	for (uint32_t k = 0; k < s->n_wait; k++)
 		if (s->now.base[s->wait[k]] < 0)
 			(void)lx_board_place(&s->now, s->wait[k], tight);
-	s->n_wait = 0;
-}
-
-static uint32_t random_out(search *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->c->n; i++)
-		if (s->now.base[i] < 0 && s->c->items[i].pin < 0)
-			s->out[n++] = i;
-	return n ? s->out[below(s, n)] : HBM_NONE;
 }
 
 static void take_step(search *s)
 {
-	uint32_t kind = below(s, 4), i;
-
-	for (uint32_t k = 0; k < s->c->n; k++)
-		s->key[k] = 0;
-	if (kind) {
-		i = random_out(s);
-		if (i != HBM_NONE)
-			force_in(s, i);
-	} else {
+	list_out(s);
+	if (s->n_wait && below(s, 4))
+		force_in(s, s->wait[below(s, s->n_wait)]);
+	else
 		ruin(s, 1 + below(s, MAX_RUIN));
-	}
 	if (!s->c->pins)
 		sink(s);
-	for (uint32_t k = 0; k < s->c->n; k++)
-		s->key[k] = 0;
-	add_waiting(s);
+	list_out(s);
+	sample_out(s);
 	rebuild(s, below(s, 2));
 }
 
-static hbm_status init(search *s, const lx_core *c, const int64_t *base)
+static hbm_status init(search *s, const lx_core *c, const lx_prices *prices,
+                       const int64_t *base)
 {
 	*s = (search){.c = c, .seed = 0x9e3779b97f4a7c15u};
 	HBM_TRY(lx_board_init(&s->now, c));
 	HBM_TRY(lx_board_init(&s->kept, c));
 	HBM_NEED(s->key = HBM_ARRAY(c->mem, int64_t, c->n));
 	HBM_NEED(s->wait = HBM_ARRAY(c->mem, uint32_t, c->n));
-	HBM_NEED(s->out = HBM_ARRAY(c->mem, uint32_t, c->n));
+	HBM_NEED(s->fall = HBM_ARRAY(c->mem, int64_t, c->n));
+	HBM_NEED(s->density = HBM_ARRAY(c->mem, int64_t, c->n));
+	for (uint32_t i = 0; i < c->n; i++) {
+		const lx_item *x = &c->items[i];
+		int64_t room = x->units * (int64_t)(x->hi - x->lo);
+		s->density[i] = ((x->value / (int64_t)prices->scale) << 8) / room;
+	}
 	HBM_NEED(s->level = HBM_ARRAY(c->mem, int64_t, c->n_segments));
 	for (uint32_t i = 0; i < c->n; i++)
 		if (base[i] >= 0)
@@ -280,8 +269,7 @@ hbm_status lx_improve(lx_core *c, const lx_prices *prices, uint64_t steps,
 	*ret_steps = 0;
 	if (!c->n)
 		return HBM_OK;
-	HBM_TRY(init(&s, c, base));
-	s.profit = prices->profit;
+	HBM_TRY(init(&s, c, prices, base));
 	for (uint32_t i = 0; i < c->n; i++)
 		all += c->items[i].value;
 	best = now = s.now.value;
