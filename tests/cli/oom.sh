@@ -30,6 +30,7 @@ sweep() { # ARGUMENT...
 	done
 	[ $code = "$good" ] && cmp -s "$work/good" "$work/out" ||
 		{ echo "$*: another answer under the shim ($code)"; bad=1; }
+	[ $runs -gt 1 ] || { echo "$*: no allocation was made to fail"; bad=1; }
 	echo "$*: $runs runs"
 }
 

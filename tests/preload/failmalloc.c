@@ -12,9 +12,10 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *ptr, size_t size);
 
-void *malloc(size_t size);
-void *calloc(size_t n, size_t size);
-void *realloc(void *ptr, size_t size);
+#define PUBLIC __attribute__((visibility("default")))
+PUBLIC void *malloc(size_t size);
+PUBLIC void *calloc(size_t n, size_t size);
+PUBLIC void *realloc(void *ptr, size_t size);
 
 static long left = -1; /* allocations before the one that fails; -1: none does */
 
