@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The exact allocator: runs the search at capacities between the lower bound and
+ * the best extent until they meet.
+ *
+ * An exhausted tree raises the bound, a placement lowers the extent. The bound
+ * itself is tried first and most: a tight capacity leaves few answers, and it is
+ * reached far more often than not. Run times are heavy-tailed, so runs are short
+ * at first (Luby's sequence) and each looks another way: order of items, which
+ * ticks, noise. The sequence contains ever longer runs, hence ends. */
+#include "pack/exact.h"
+
+#include <string.h>
+
+/* Each order is the best of many on some hard instance. */
+static const hbm_xstyle styles[] = {
+	{"TWA", true, false},  {"CAT", true, true},   {"WTA", false, false},
+	{"OTA", true, false},  {"TAW", true, true},   {"TWA", false, true},
+	{"TLA", true, false},  {"WAT", false, true},  {"TCA", true, true},
+	{"WAT", true, false},  {"ATW", false, false}, {"WZT", false, true},
+	{"TUA", true, false},  {"OTA", false, true},  {"AWT", true, true},
+	{"TLA", false, false},
+};
+
+enum {
+	N_STYLES = sizeof styles / sizeof *styles,
+	RUN_NODES_PER_ITEM = 4,
+	RUN_NODES_MIN = 64,
+	TIGHT_RUNS = 32,     /* at the bound, before others get a turn */
+	ALLOWANCE = 1 << 23, /* steps at effort 5; four times as many per level */
+	NOISE = 96,          /* of 1024: ranks move by up to a tenth of all */
+};
+
+typedef struct solver {
+	hbm_pack_cx *cx;
+	hbm_answer *ans;
+	const hbm_inst *in;
+	hbm_xmodel model;
+	hbm_xstate state;
+	hbm_xsearch search;
+	hbm_xpairs *pairs; /* used instead, for general shapes */
+	hbm_arena tmp;
+	uint64_t low, high; /* extents worth a run: [low, high] */
+	uint64_t proven;    /* no placement has a smaller extent */
+	uint32_t run;
+} solver;
+
+/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...: k counts from 1. */
+static uint64_t luby(uint64_t k)
+{
+	uint64_t size = 1;
+
+	while (size < k)
+		size = 2 * size + 1;
+	while (size != k) {
+		size /= 2;
+		if (k > size)
+			k -= size;
+	}
+	return (size + 1) / 2;
+}
+
+static void keep_solution(solver *v)
+{
+	const hbm_xoff *off = v->pairs ? hbm_xpairs_offsets(v->pairs) : v->state.off;
+	uint64_t extent = 0;
+
+	for (uint32_t i = 0; i < v->in->n; i++) {
+		uint64_t end = (uint64_t)off[i] + v->in->size[i];
+
+		v->ans->offset[i] = (uint64_t)off[i];
+		if (end > extent)
+			extent = end;
+	}
+	v->ans->extent = extent;
+	v->ans->by = "exact";
+	v->high = extent - 1;
+}
+
+/* The goal and the bound get most runs; the others are spread over what is open
+ * between them. */
+static uint64_t choose_cap(const solver *v)
+{
+	uint64_t span = v->high - v->low;
+
+	if (v->ans->goal > v->low && v->ans->goal <= v->high && v->run % 2 == 0)
+		return v->ans->goal;
+	if (v->run < TIGHT_RUNS || v->run % 2 == 0)
+		return v->low;
+	return v->high - (span >> 1 >> (v->run / 2 % 4));
+}
+
+/* One search of `nodes` nodes, or without limit. */
+static hbm_status search_once(solver *v, uint64_t cap, uint64_t nodes, hbm_xresult *ret)
+{
+	hbm_xstyle style = styles[v->run % N_STYLES];
+	hbm_status status;
+
+	if (v->pairs) {
+		*ret = hbm_xpairs_run(v->pairs, (hbm_xoff)cap, nodes);
+		return HBM_OK;
+	}
+	status = hbm_xorder(&v->tmp, &v->model, style.order,
+	                    v->run < N_STYLES ? 0 : NOISE, v->run, v->search.rank);
+	hbm_arena_fini(&v->tmp);
+	HBM_TRY(status);
+	*ret = hbm_xsearch_run(&v->search, (hbm_xoff)cap, style, nodes);
+	return HBM_OK;
+}
+
+static hbm_status one_run(solver *v, uint64_t cap, bool *ret_more)
+{
+	uint64_t nodes = UINT64_MAX;
+	hbm_xresult result;
+
+	if (!(v->cx->disabled & HBM_X_RESTART))
+		nodes = luby(v->run + 1) *
+		        (RUN_NODES_MIN + (uint64_t)v->in->n * RUN_NODES_PER_ITEM);
+	HBM_TRY(search_once(v, cap, nodes, &result));
+	v->run++;
+	switch (result) {
+	case HBM_XR_FOUND:
+		keep_solution(v);
+		break;
+	case HBM_XR_EXHAUSTED:
+		v->low = v->proven = cap + 1;
+		break;
+	case HBM_XR_BUDGET:
+		*ret_more = !v->cx->stopped && v->cx->steps < v->cx->max_steps;
+		break;
+	case HBM_XR_GAVE_UP:
+		v->low = cap + 1;
+		break;
+	case HBM_XR_NOMEM:
+		return HBM_NOMEM;
+	}
+	return HBM_OK;
+}
+
+static hbm_status minimise(solver *v)
+{
+	hbm_answer *ans = v->ans;
+	bool more = true;
+
+	v->low = v->proven = ans->lower_bound;
+	v->high = ans->cap < (uint64_t)INT64_MAX / 2 ? ans->cap : INT64_MAX / 2;
+	if (ans->extent != HBM_NO_OFFSET && ans->extent <= v->high)
+		v->high = ans->extent - 1;
+	while (more && v->low <= v->high && ans->extent > ans->goal)
+		HBM_TRY(one_run(v, choose_cap(v), &more));
+	ans->lower_bound = v->proven;
+	return HBM_OK;
+}
+
+/* Without any other limit the effort gives one; 9 searches to the end. */
+static uint64_t allowance(const hbm_pack_cx *cx)
+{
+	uint32_t effort = cx->effort < 9 ? cx->effort : 9;
+
+	if (cx->max_steps != UINT64_MAX || cx->deadline > 0 || effort == 9)
+		return cx->max_steps;
+	return cx->steps + ((uint64_t)ALLOWANCE << 2 * effort >> 10);
+}
+
+hbm_status hbm_alloc_exact(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
+{
+	solver v = {.cx = cx, .ans = ans, .in = in};
+	uint64_t max_steps = cx->max_steps;
+	hbm_status status;
+
+	hbm_arena_init(&v.tmp, &cx->scratch->mem);
+	status = hbm_xmodel_build(cx->scratch, in, &v.model);
+	if (status == HBM_UNSUPPORTED) {
+		status = hbm_xpairs_init(cx->scratch, cx, in, &v.pairs);
+		if (status == HBM_UNSUPPORTED) /* too large to search at all */
+			return HBM_OK;
+		HBM_TRY(status);
+	} else {
+		HBM_TRY(status);
+		HBM_TRY(hbm_xstate_init(cx->scratch, &v.model, cx->disabled, &v.state));
+		HBM_TRY(hbm_xsearch_init(cx->scratch, cx, &v.state, &v.search));
+	}
+	cx->max_steps = allowance(cx);
+	status = minimise(&v);
+	cx->max_steps = max_steps;
+	return status;
+}
