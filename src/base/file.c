@@ -153,7 +153,7 @@ hbm_status hbm_file_read(hbm_arena *a, hbm_diags *d, const char *path, uint64_t 
 	int fd;
 
 	if (!limit)
-		limit = UINT64_MAX;
+		limit = HBM_FILE_LIMIT;
 	if (!strcmp(path, "-"))
 		return read_fd(a, d, "<stdin>", STDIN_FILENO, limit, ret);
 	fd = open_again(path);

@@ -11,8 +11,11 @@ typedef struct hbm_bytes {
 	size_t n;
 } hbm_bytes;
 
+#define HBM_FILE_LIMIT UINT32_MAX
+
 /* The whole file, unpacked when it is gzip and the build has zlib. `path` "-"
- * is standard input. At most `limit` bytes (0: no limit but memory). */
+ * is standard input. At most `limit` bytes, before and after unpacking; 0:
+ * HBM_FILE_LIMIT. */
 hbm_status hbm_file_read(hbm_arena *a, hbm_diags *d, const char *path, uint64_t limit,
                          hbm_bytes *ret) HBM_MUST_USE;
 bool hbm_path_is_dir(const char *path);
