@@ -52,8 +52,20 @@ bool hbm_diags_full(const hbm_diags *d)
 	return d->n_errors >= max;
 }
 
-static const char *copy_line(hbm_arena *a, const char *text)
+/* Start of the line with this number, NULL: not there. */
+static const char *find_line(const char *text, uint32_t line)
 {
+	while (text && line > 1) {
+		text = strchr(text, '\n');
+		text += text != NULL;
+		line--;
+	}
+	return text;
+}
+
+static const char *copy_line(hbm_arena *a, const hbm_where *w)
+{
+	const char *text = w->text ? w->text : find_line(w->input, w->line);
 	size_t n = 0;
 
 	if (!text)
@@ -89,7 +101,7 @@ static void add(hbm_diags *d, hbm_severity severity, hbm_code code, hbm_where w,
 
 	m.text = format(d->arena, fmt, ap);
 	m.file = w.file ? hbm_arena_strndup(d->arena, w.file, strlen(w.file)) : NULL;
-	m.source = copy_line(d->arena, w.text);
+	m.source = copy_line(d->arena, &w);
 	stored = m.text && HBM_PUSH(d->arena, &d->list, m);
 	(void)stored;
 }

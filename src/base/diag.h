@@ -44,7 +44,8 @@ typedef struct hbm_where {
 	const char *file;
 	uint32_t line, col;
 	uint32_t len;     /* bytes to underline; 0: one */
-	const char *text; /* start of the source line, ended by '\n' or NUL */
+	const char *text;  /* start of the source line, ended by '\n' or NUL */
+	const char *input; /* else: the whole input, searched when it is told */
 } hbm_where;
 
 #define HBM_NOWHERE ((hbm_where){0})

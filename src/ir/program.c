@@ -244,24 +244,10 @@ hbm_node_id hbm_bundle_of(const hbm_program *p, hbm_node_id node)
 	return node;
 }
 
-/* Start of the line with this number, NULL: not there. */
-static const char *find_line(const char *text, uint32_t line)
-{
-	while (text && line > 1) {
-		text = strchr(text, '\n');
-		text += text != NULL;
-		line--;
-	}
-	return text;
-}
-
 hbm_where hbm_at(const hbm_program *p, uint32_t line, uint32_t col, uint32_t len)
 {
-	hbm_where w = {.file = p->file, .line = line, .col = col, .len = len};
-
-	if (line)
-		w.text = find_line(p->text, line);
-	return w;
+	return (hbm_where){.file = p->file, .line = line, .col = col, .len = len,
+	                   .input = line ? p->text : NULL};
 }
 
 hbm_tensor_id hbm_view_root(const hbm_program *p, hbm_tensor_id t,

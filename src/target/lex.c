@@ -28,7 +28,8 @@ hbm_where hbm_reader_at(const reader *rd, uint32_t line, const char *s, uint32_t
 {
 	const char *start = rd->lines.items[line - 1];
 
-	return (hbm_where){rd->file, line, (uint32_t)(s - start) + 1, n, start};
+	return (hbm_where){.file = rd->file, .line = line, .len = n, .text = start,
+	                   .col = (uint32_t)(s - start) + 1};
 }
 
 hbm_where hbm_reader_line(const reader *rd, uint32_t line)

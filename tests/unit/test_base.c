@@ -196,7 +196,8 @@ static void messages_carry_their_place(void **state)
 {
 	test_room *r = *state;
 	const char *text = "line one\nline two\n";
-	hbm_where where = {"f", 2, 6, 3, text + 9};
+	hbm_where where = {.file = "f", .line = 2, .col = 6, .len = 3,
+	                   .text = text + 9};
 
 	assert_int_equal(
 		hbm_fail(&r->diags, HBM_SYNTAX, HBM_E_SYNTAX, where, "no %s", "x"),
