@@ -28,6 +28,7 @@ typedef struct cover {
 	uint64_t xlo, xhi; /* over all trips of the loops inside the group's loop */
 	uint64_t sig;      /* of all strides: equal means moving together */
 	uint64_t outer;    /* of the strides on the group's loop and around it */
+	bool moves;        /* there are such strides */
 	uint32_t from;     /* tick from which [xlo, xhi) is complete */
 } cover;
 
@@ -44,7 +45,8 @@ typedef struct walk {
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
-	return (h ^ v) * 0x9e3779b97f4a7c15u + (h >> 29);
+	h = (h ^ v) * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
+	return h ^ h >> 29;
 }
 
 /* The window of one access in storage bytes, seen from loop `l`. */
@@ -62,12 +64,13 @@ static cover window(const walk *w, const hbm_access *a, hbm_node_id l)
 	for (uint32_t i = 0; i < o->strides.n; i++) {
 		const hbm_stride *s = &p->strides.items[o->strides.first + i];
 		const hbm_node *loop = &p->nodes.items[s->loop];
-		uint64_t key = (uint64_t)s->loop << 40 ^ s->bytes;
+		uint64_t key = mix(mix(1, s->loop), s->bytes);
 		if (!s->bytes || loop->trips == 1)
 			continue;
-		c.sig += mix(1, key);
+		c.sig += key;
 		if (s->loop <= l) { /* the loop itself or one around it */
-			c.outer += mix(1, key);
+			c.outer += key;
+			c.moves = true;
 			continue;
 		}
 		if (w->last[s->loop] > c.from)
@@ -144,7 +147,7 @@ static void cross_loop(const walk *w, hbm_storage *s, hbm_node_id l, uint32_t i,
 			          !covered(&set, &c, acc[i].op, true);
 			continue;
 		}
-		spread |= c.outer != 0;
+		spread |= c.moves;
 		if (set.n < MAX_COVER && sure(w, &acc[i], l))
 			set.items[set.n++] = c;
 	}

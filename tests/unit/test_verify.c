@@ -4,6 +4,7 @@
  * the test's own. */
 #include "support/ir.h"
 #include "support/naive_plan.h"
+#include "analysis/analysis.h"
 #include "verify/verify.h"
 
 #include "support/test.h"
@@ -125,6 +126,7 @@ static const struct {
 	 0, 4},
 	{"tensor a:12 bytes;loop L x3 {op;op () -> a[0..4, L*4];op (a);op}", "a", 0, 4},
 	{"tensor a:12 bytes;loop L x3 {op;op () -> a;op (a[0..4, L*4]);op}", "a", 1, 3},
+	{"tensor a:5 bytes;loop L x5 {op;op () -> a[0..1, L*1]};op (a)", "a", 0, 3},
 	/* An inner loop fills it, the outer trip uses it all. */
 	{"tensor a:12 bytes;loop x2 {op;loop L x3 {op;op () -> a[0..4, L*4];op};op (a);op}",
 	 "a", 1, 5},
@@ -150,19 +152,31 @@ static const struct {
 	{"tensor a:4 bytes tile;op;loop L x3 {op () -> a[L*4];op};op;op (a)", "a", 1, 5},
 };
 
+/* The planner's analysis may be more careful, never less. */
 static void test_lives(void **state)
 {
+	const hbm_analysis_opts opts = {.inplace = false};
+
 	for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
 		bench b = make(state, lives[i].text);
+		hbm_tensor_id t = tensor(&b, lives[i].tensor);
+		hbm_analysis an;
 		hbm_facts f;
 		const hbm_class *c;
+		const hbm_storage *s;
 		assert_int_equal(hbm_facts_collect(&b.room->arena, &b.p, NULL, &f), HBM_OK);
 		assert_int_equal(hbm_facts_trace(&f), HBM_OK);
-		c = &f.classes.items[f.class_of[tensor(&b, lives[i].tensor)]];
+		assert_int_equal(hbm_analyse(&b.room->arena, &b.p, &b.t, &opts, NULL, &an),
+		                 HBM_OK);
+		c = &f.classes.items[f.class_of[t]];
+		s = &an.storages.items[an.of[t]];
 		if (c->start != lives[i].start || c->end != lives[i].end)
 			fail_msg("'%s': '%s' is live at [%u, %u), not [%u, %u)",
 			         lives[i].text, lives[i].tensor, c->start, c->end,
 			         lives[i].start, lives[i].end);
+		if (s->start > c->start || s->end < c->end)
+			fail_msg("'%s': the planner has '%s' live at [%u, %u)",
+			         lives[i].text, lives[i].tensor, s->start, s->end);
 	}
 }
 
