@@ -28,7 +28,10 @@ typedef struct hbm_plan_opts {
 	uint64_t resident;           /* bytes of other programs */
 	uint64_t pool_cap;           /* bytes; 0: the target's */
 	uint64_t split_threshold;    /* bytes; 0: the window */
-	uint64_t rotation_size;      /* bytes; 0: the target's */
+	uint64_t split_part;         /* largest part with no_split_dram; 0: the target's */
+	uint64_t rotation_size;      /* bytes; 0: no rotation */
+	uint64_t dram_block;         /* largest block of HBM to ask for; 0: any */
+	bool plain_in_shared;        /* plain tensors may use bytes of class "shared" */
 	uint64_t lx_share_ppm;       /* HBM_NO_OFFSET: the target's */
 	uint32_t cores;              /* 0: the target's */
 	const char *passes;          /* comma list; NULL: the target's pipeline */

@@ -18,3 +18,14 @@ const char *hbm_home_text(hbm_home_kind k)
 
 	return (uint32_t)k < sizeof texts / sizeof *texts ? texts[k] : "none";
 }
+
+const char *hbm_unsplit_text(hbm_unsplit_id id)
+{
+	static const char *const texts[] = {
+#define X(id, text, figures) text,
+		HBM_UNSPLIT_MAP(X)
+#undef X
+	};
+
+	return (uint32_t)id < HBM_N_UNSPLIT ? texts[id] : "";
+}

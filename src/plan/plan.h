@@ -122,6 +122,83 @@ typedef struct hbm_budget {
 	bool within_margin; /* limit < total <= margin */
 } hbm_budget;
 
+/* Why a tensor that is larger than the split threshold stayed whole. Row: id, text,
+ * meaning of the figures. */
+#define HBM_UNSPLIT_MAP(X)                                                     \
+	X(NONE, "split", "")                                                   \
+	X(CALLER, "the caller owns it", "")                                    \
+	X(NO_DIM, "no dimension may be split", "dimensions, of them nosplit")  \
+	X(PARTS, "too many parts", "parts needed, most allowed")               \
+	X(PART_LIMIT, "its parts would pass the per-split limit",              \
+	  "bytes of a part, limit")                                            \
+	X(PADDED, "its size is not that of its elements", "bytes, of elements") \
+	X(PINNED, "it is pinned", "offset")                                    \
+	X(TILE, "it advances over a loop", "")                                 \
+	X(SHARED, "it must share bytes with another tensor", "")               \
+	X(VIEW, "a view lies across the parts", "")                            \
+	X(WINDOW, "an access lies across the parts in pieces", "")             \
+	X(NAME, "a name of its parts is taken", "")
+
+typedef enum hbm_unsplit_id {
+#define X(id, text, figures) HBM_UNSPLIT_##id,
+	HBM_UNSPLIT_MAP(X)
+#undef X
+	HBM_N_UNSPLIT
+} hbm_unsplit_id;
+
+const char *hbm_unsplit_text(hbm_unsplit_id id);
+
+/* A tensor larger than the split threshold: its parts, or why it has none. */
+typedef struct hbm_plan_split {
+	hbm_sym name;            /* before the split */
+	uint64_t size, limit;
+	hbm_unsplit_id refused;
+	uint64_t figure[2];
+	uint32_t dim;            /* divided; the rest is for refused NONE */
+	uint64_t extent, block;  /* of that dimension, in all and in a part */
+	hbm_span parts;          /* tensors in hbm_plan.parts, in order */
+	uint32_t n_users;        /* operands that were rewritten */
+} hbm_plan_split;
+
+/* A stretch of HBM in which the dram pass places storages of one class. */
+typedef struct hbm_plan_region {
+	hbm_sym class;        /* 0: private */
+	uint64_t base, extent;
+	uint64_t lower_bound; /* no placement of these storages is smaller */
+	uint64_t no_reuse;    /* sum of their sizes */
+	uint32_t n_placed;
+	uint32_t outcome;     /* hbm_outcome of pack/problem.h */
+	const char *allocator;
+} hbm_plan_region;
+
+/* Scratch of an op that the dram pass placed. */
+typedef struct hbm_plan_scratch {
+	hbm_op_id op;
+	uint64_t offset, size;
+} hbm_plan_scratch;
+
+/* A top-level bundle or region with the bytes that are live while it runs, weights
+ * counted from their first to their last use. */
+typedef struct hbm_plan_phase {
+	hbm_node_id node;
+	uint64_t peak;
+} hbm_plan_phase;
+
+/* What hbm-usage found. The first block is ours; the second has the names of the
+ * compiler's metrics (docs/passes/hbm-usage.md says what we put there). */
+typedef struct hbm_usage {
+	bool made;
+	uint64_t model_bytes;        /* weights and constants */
+	uint64_t tensor_bytes;       /* intermediates at their peak, placed */
+	uint64_t io_bytes;           /* inputs, outputs, state */
+	uint64_t descriptor_bytes;   /* DMA rings */
+	uint64_t n_descriptors;
+	uint64_t gate_bytes;         /* inputs and outputs, for the early gate */
+	bool gate_fits;
+	uint64_t hbm_internal, hbm_intermediate, hbm_io, hbm_usage;
+	uint64_t hbm_size, hbm_limit, end_address, private_hbm;
+} hbm_usage;
+
 typedef struct hbm_plan {
 	hbm_arena *arena;
 	const hbm_program *prog;
@@ -136,6 +213,12 @@ typedef struct hbm_plan {
 	bool pool_lifetime_program;
 	bool placed_dram;    /* standalone storages have addresses */
 	uint64_t dram_bytes; /* then: bytes they take, after reuse */
+	HBM_VEC(hbm_plan_region) regions; /* then: where, by ascending base */
+	HBM_VEC(hbm_plan_scratch) scratch;
+	HBM_VEC(hbm_plan_split) splits;   /* in the order of declarations */
+	HBM_VEC(hbm_tensor_id) parts;
+	HBM_VEC(hbm_plan_phase) phases;   /* in run order; fewer than 2: none */
+	hbm_usage usage;
 	bool verified;
 	uint64_t *pressure;                 /* tick -> live bytes, not the caller's */
 	uint32_t n_ticks, peak_tick;
