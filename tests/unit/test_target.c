@@ -154,7 +154,7 @@ static void neuron_figures(void **state)
 		                         num(&t, HBM_KEY_PSUM_BANKS) *
 		                         num(&t, HBM_KEY_PSUM_BANK),
 		                 want[i].psum << 10);
-		assert_string_equal(t.pipeline.items[0], "split-dram");
+		assert_string_equal(t.pipeline.items[0], "io-gate");
 	}
 }
 
