@@ -207,6 +207,9 @@ static void messages_carry_their_place(void **state)
 	                    "f:2:6: error: no x [HBM0100]\nnote: note\n");
 	assert_string_equal(r->diags.list.items[0].source, "line two");
 	assert_int_equal(r->diags.list.items[0].len, 3);
+	where = (hbm_where){.file = "f", .line = 2, .col = 1, .input = text};
+	hbm_note(&r->diags, where, "found by its number");
+	assert_string_equal(r->diags.list.items[2].source, "line two");
 	assert_int_equal(hbm_fail(NULL, HBM_IO, HBM_E_IO, where, "heard by nobody"),
 	                 HBM_IO);
 }
