@@ -76,10 +76,10 @@ static ratio make(expr *e, size_t from, int64_t n, int64_t d)
 static ratio add(expr *e, size_t from, ratio a, ratio b, bool minus)
 {
 	int64_t x, y, d, n;
-	bool bad = __builtin_mul_overflow(a.n, b.d, &x) |
-	           __builtin_mul_overflow(b.n, a.d, &y) |
-	           __builtin_mul_overflow(a.d, b.d, &d);
+	bool bad = __builtin_mul_overflow(a.n, b.d, &x);
 
+	bad |= __builtin_mul_overflow(b.n, a.d, &y);
+	bad |= __builtin_mul_overflow(a.d, b.d, &d);
 	bad |= minus ? __builtin_sub_overflow(x, y, &n)
 	             : __builtin_add_overflow(x, y, &n);
 	return bad ? fault(e, HBM_IND_RANGE, from, e->p) : make(e, from, n, d);
@@ -92,8 +92,8 @@ static ratio mul(expr *e, size_t from, ratio a, ratio b)
 
 	g += !g;
 	h += !h;
-	bad = __builtin_mul_overflow(a.n / g, b.n / h, &n) |
-	      __builtin_mul_overflow(a.d / h, b.d / g, &d);
+	bad = __builtin_mul_overflow(a.n / g, b.n / h, &n);
+	bad |= __builtin_mul_overflow(a.d / h, b.d / g, &d);
 	return bad ? fault(e, HBM_IND_RANGE, from, e->p) : make(e, from, n, d);
 }
 
@@ -210,9 +210,10 @@ static ratio number(expr *e)
 	int64_t v = 0;
 	bool bad = false;
 
-	for (; e->p < e->end && e->t->s[e->p] >= '0' && e->t->s[e->p] <= '9'; e->p++)
-		bad |= __builtin_mul_overflow(v, 10, &v) |
-		       __builtin_add_overflow(v, e->t->s[e->p] - '0', &v);
+	for (; e->p < e->end && e->t->s[e->p] >= '0' && e->t->s[e->p] <= '9'; e->p++) {
+		bad |= __builtin_mul_overflow(v, 10, &v);
+		bad |= __builtin_add_overflow(v, e->t->s[e->p] - '0', &v);
+	}
 	if (e->p == from)
 		return fault(e, HBM_IND_BAD, e->p, e->p < e->end ? e->p + 1 : e->p);
 	return bad ? fault(e, HBM_IND_RANGE, from, e->p) : (ratio){v, 1};
