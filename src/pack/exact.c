@@ -11,19 +11,17 @@
 
 #include <string.h>
 
-/* Each order is the best of many on some hard instance. */
+/* Chosen together: each is the best of sixty on some hard instance. */
 static const hbm_xstyle styles[] = {
-	{"TWA", true, false},  {"CAT", true, true},   {"WTA", false, false},
-	{"OTA", true, false},  {"TAW", true, true},   {"TWA", false, true},
-	{"TLA", true, false},  {"WAT", false, true},  {"TCA", true, true},
-	{"WAT", true, false},  {"ATW", false, false}, {"WZT", false, true},
-	{"TUA", true, false},  {"OTA", false, true},  {"AWT", true, true},
-	{"TLA", false, false},
+	{"TUA", true, false},  {"ATW", false, false}, {"WTA", true, true},
+	{"OTA", false, false}, {"CAT", true, false},  {"OTA", true, true},
+	{"ZWT", true, false},  {"TWA", false, true},  {"AWT", false, false},
+	{"CAT", false, true},  {"ZWT", false, false},
 };
 
 enum {
 	N_STYLES = sizeof styles / sizeof *styles,
-	RUN_NODES_PER_ITEM = 4,
+	RUN_NODES_PER_ITEM = 6,
 	RUN_NODES_MIN = 64,
 	TIGHT_RUNS = 32,     /* at the bound, before others get a turn */
 	ALLOWANCE = 1 << 23, /* steps at effort 5; four times as many per level */
@@ -76,13 +74,13 @@ static void keep_solution(solver *v)
 	v->high = extent - 1;
 }
 
-/* The goal and the bound get most runs; the others are spread over what is open
- * between them. */
+/* The goal, when it is above the bound, gets most runs, then the bound; the others
+ * are spread over what is open between them. */
 static uint64_t choose_cap(const solver *v)
 {
 	uint64_t span = v->high - v->low;
 
-	if (v->ans->goal > v->low && v->ans->goal <= v->high && v->run % 2 == 0)
+	if (v->ans->goal > v->low && v->ans->goal <= v->high && v->run % 4 != 3)
 		return v->ans->goal;
 	if (v->run < TIGHT_RUNS || v->run % 2 == 0)
 		return v->low;
@@ -113,7 +111,7 @@ static hbm_status one_run(solver *v, uint64_t cap, bool *ret_more)
 	hbm_xresult result;
 
 	if (!(v->cx->disabled & HBM_X_RESTART))
-		nodes = luby(v->run + 1) *
+		nodes = luby(v->run / N_STYLES + 1) *
 		        (RUN_NODES_MIN + (uint64_t)v->in->n * RUN_NODES_PER_ITEM);
 	HBM_TRY(search_once(v, cap, nodes, &result));
 	v->run++;

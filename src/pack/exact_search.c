@@ -33,8 +33,6 @@ hbm_status hbm_xsearch_init(hbm_arena *a, hbm_pack_cx *cx, hbm_xstate *s,
 	x->rank = HBM_ARRAY(a, uint32_t, s->m->n);
 	x->weight = HBM_ARRAY(a, uint32_t, (size_t)s->m->n_ticks + 1);
 	HBM_NEED(x->rank && x->weight);
-	for (uint32_t t = 0; t <= s->m->n_ticks; t++)
-		x->weight[t] = WEIGHT_ONE;
 	return HBM_OK;
 }
 
@@ -292,6 +290,8 @@ hbm_xresult hbm_xsearch_run(hbm_xsearch *x, hbm_xoff cap, hbm_xstyle style,
 	x->nodes = 0;
 	x->max_nodes = max_nodes;
 	x->style = style;
+	for (uint32_t t = 0; t <= x->s->m->n_ticks; t++)
+		x->weight[t] = WEIGHT_ONE;
 	if (!hbm_xstate_reset(x->s, cap))
 		return x->s->nomem ? HBM_XR_NOMEM : HBM_XR_EXHAUSTED;
 	for (;;) {
