@@ -63,8 +63,9 @@ HBM_API hbm_status hbm_planned_make(hbm_context *cx, const hbm_input *in,
                                     const char *target, const hbm_plan_opts *opts,
                                     hbm_planned **ret) HBM_MUST_USE;
 /**
- * Reads a plan made elsewhere (plan JSON, or a program with homes annotated) for
- * the program. It is not checked here: see hbm_planned_check().
+ * Reads a plan made elsewhere for the program: plan JSON, or with `path` NULL the
+ * homes that are annotated in the program itself. It is not checked here: see
+ * hbm_planned_check().
  */
 HBM_API hbm_status hbm_planned_read(hbm_context *cx, const hbm_input *in,
                                     const char *target, const hbm_plan_opts *opts,

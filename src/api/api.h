@@ -30,6 +30,8 @@ struct hbm_planned {
 	hbm_plan plan;
 };
 
+/* Fills in what a plan that was read does not say (complete.c). */
+hbm_status hbm_complete(hbm_context *cx, hbm_planned *p) HBM_MUST_USE;
 /* Memory of a handle, zeroed; NULL: none. */
 void *hbm_handle_new(const hbm_context *cx, size_t size);
 void hbm_handle_free(const hbm_mem *mem, void *handle, size_t size);

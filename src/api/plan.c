@@ -80,9 +80,15 @@ static hbm_status read(hbm_context *cx, const hbm_input *in, const char *target,
 
 	HBM_TRY(open_planned(cx, in, target, p));
 	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
+	if (!path) {
+		HBM_TRY(hbm_plan_from_homes(&p->arena, &cx->diags, &p->prog, &p->target,
+		                            &p->plan));
+		return hbm_complete(cx, p);
+	}
 	HBM_TRY(hbm_file_read(&p->arena, &cx->diags, path, 0, &bytes));
-	return hbm_plan_json_read(&p->arena, &cx->diags, path, bytes.data, bytes.n,
-	                          &p->prog, &p->target, &p->plan);
+	HBM_TRY(hbm_plan_json_read(&p->arena, &cx->diags, path, bytes.data, bytes.n,
+	                           &p->prog, &p->target, &p->plan));
+	return hbm_complete(cx, p);
 }
 
 hbm_status hbm_planned_read(hbm_context *cx, const hbm_input *in, const char *target,

@@ -85,7 +85,8 @@ static int run(hbm_context *cx, const cli_args *args)
 	if (code != EXIT_YES)
 		return code;
 	status = hbm_planned_read(cx, in, args->n_targets ? args->targets[0] : NULL,
-	                          &args->plan, args->files[args->n_files - 1], &planned);
+	                          &args->plan, args->n_files > 1 ? args->files[1] : NULL,
+	                          &planned);
 	if (status != HBM_OK) {
 		code = cli_fail(cx, status);
 	} else {

@@ -82,12 +82,15 @@ typedef enum hbm_home_kind {
 } hbm_home_kind;
 
 /* An annotation: set by passes (or read from a planned dump) on the root tensor
- * of a storage. */
+ * of a storage. Another tensor that a plan put into that storage, and that is no
+ * view, says `with`, has kind NONE, and `offset` is its place in the storage
+ * (HBM_NO_OFFSET: 0). */
 typedef struct hbm_home {
 	hbm_home_kind kind;
 	hbm_node_id bundle; /* for POOL */
 	uint64_t offset;    /* HBM_NO_OFFSET: none */
 	uint64_t size;      /* reserved bytes (per core for LX); 0: not said */
+	uint32_t with;      /* tensor id + 1 of the root it lives with; 0: none */
 } hbm_home;
 
 /* Generic attribute: key = values. Known keys are rows of ir/attrs.def. */

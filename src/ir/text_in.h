@@ -12,6 +12,7 @@
 typedef enum hbm_fix_kind {
 	HBM_FIX_BASE,    /* index: tensor */
 	HBM_FIX_HOME,    /* index: tensor; the name is a bundle */
+	HBM_FIX_WITH,    /* index: tensor whose home it is */
 	HBM_FIX_OPERAND, /* index: operand */
 	HBM_FIX_ACC,     /* index: reduction */
 } hbm_fix_kind;

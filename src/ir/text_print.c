@@ -159,9 +159,14 @@ static void put_type(const hbm_program *p, hbm_out *o, const hbm_tensor *t)
 
 static void put_home(const hbm_program *p, hbm_out *o, const hbm_home *h)
 {
-	if (h->kind == HBM_HOME_NONE)
+	if (h->with && h->with <= p->tensors.n) {
+		hbm_puts(o, " @ with ");
+		put_name(p, o, p->tensors.items[h->with - 1].name);
+	} else if (h->kind == HBM_HOME_NONE) {
 		return;
-	hbm_putf(o, " @ %s", hbm_home_kind_name(h->kind));
+	} else {
+		hbm_putf(o, " @ %s", hbm_home_kind_name(h->kind));
+	}
 	if (h->kind == HBM_HOME_POOL) {
 		hbm_putc(o, ' ');
 		if (h->bundle < p->nodes.n)

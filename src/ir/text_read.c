@@ -524,6 +524,9 @@ static void apply_fix(hbm_program *p, const hbm_fix *f, uint32_t id)
 	case HBM_FIX_HOME:
 		p->tensors.items[f->index].home.bundle = id;
 		break;
+	case HBM_FIX_WITH:
+		p->tensors.items[f->index].home.with = id + 1;
+		break;
 	case HBM_FIX_OPERAND:
 		p->operands.items[f->index].tensor = id;
 		break;

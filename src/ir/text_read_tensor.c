@@ -128,13 +128,30 @@ static hbm_status read_type(hbm_reader *r, hbm_tensor *t)
 
 /* ---- attributes ---------------------------------------------------------- */
 
-/* @ lx 0 | @ pool k0 256 size 128 | @ hbm | @ io */
+/* @ with x 128 */
+static hbm_status read_with(hbm_reader *r, hbm_tensor_id id, hbm_home *h)
+{
+	hbm_token at;
+	hbm_sym name;
+
+	hbm_lex_next(&r->lx);
+	at = r->lx.tok;
+	HBM_TRY(hbm_read_name(r, &name, "tensor whose storage it shares"));
+	HBM_TRY(hbm_read_fix(r, HBM_FIX_WITH, id, name, &at));
+	if (r->lx.tok.kind == HBM_TOK_NUM)
+		HBM_TRY(hbm_read_num(r, &h->offset, "offset in the storage"));
+	return HBM_OK;
+}
+
+/* @ lx 0 | @ pool k0 256 size 128 | @ hbm | @ io | @ with x 128 */
 static hbm_status read_home(hbm_reader *r, hbm_tensor_id id, hbm_home *h)
 {
 	hbm_token at = r->lx.tok;
 	uint32_t kind = 0;
 
-	HBM_TRY(hbm_read_expect(r, HBM_TOK_NAME, "home: lx, pool, hbm or io"));
+	if (hbm_token_is(&at, "with"))
+		return read_with(r, id, h);
+	HBM_TRY(hbm_read_expect(r, HBM_TOK_NAME, "home: lx, pool, hbm, io or with"));
 	HBM_TRY(hbm_read_choice(r, &at, home_words, 5, "home", &kind));
 	h->kind = (hbm_home_kind)kind;
 	at = r->lx.tok;

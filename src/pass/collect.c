@@ -96,6 +96,23 @@ static hbm_status add_members(hbm_pass_cx *cx, const hbm_storage *s,
 	return HBM_OK;
 }
 
+/* The root says where the storage lives; tensors that are views say nothing, as
+ * their base does; others say with whom they live. */
+static void annotate(hbm_pass_cx *cx, const hbm_storage *s, const hbm_home *home)
+{
+	for (uint32_t i = 0; i < s->members.n; i++) {
+		hbm_tensor_id t = cx->an->members[s->members.first + i];
+		hbm_tensor *x = &cx->prog->tensors.items[t];
+		x->home = (hbm_home){.bundle = HBM_NONE, .offset = HBM_NO_OFFSET};
+		if (t == s->root || x->base != HBM_NONE)
+			continue;
+		x->home.with = s->root + 1;
+		if (cx->an->offset[t])
+			x->home.offset = cx->an->offset[t];
+	}
+	cx->prog->tensors.items[s->root].home = *home;
+}
+
 static hbm_status add_storage(hbm_pass_cx *cx, hbm_storage_id id, hbm_sym name)
 {
 	const hbm_storage *s = &cx->an->storages.items[id];
@@ -105,7 +122,7 @@ static hbm_status add_storage(hbm_pass_cx *cx, hbm_storage_id id, hbm_sym name)
 	                       .home = home_of(cx, s)};
 
 	HBM_TRY(add_members(cx, s, &ps));
-	cx->prog->tensors.items[s->root].home = ps.home;
+	annotate(cx, s, &ps.home);
 	HBM_NEED(HBM_PUSH(cx->keep, &cx->plan->storages, ps));
 	return HBM_OK;
 }
@@ -173,28 +190,6 @@ static hbm_status reasons(hbm_pass_cx *cx, const uint32_t *plan_of)
 	return HBM_OK;
 }
 
-static hbm_status pressure(hbm_pass_cx *cx)
-{
-	hbm_plan *plan = cx->plan;
-	size_t n = cx->an->n_ticks;
-
-	HBM_NEED(plan->pressure = HBM_ARRAY(cx->keep, uint64_t, n));
-	memcpy(plan->pressure, cx->an->pressure, n * sizeof *plan->pressure);
-	plan->n_ticks = cx->an->n_ticks;
-	plan->peak = cx->an->peak;
-	plan->peak_tick = cx->an->peak_tick;
-	return HBM_OK;
-}
-
-static void lx_peak(hbm_plan *plan)
-{
-	for (uint32_t i = 0; i < plan->storages.n; i++) {
-		const hbm_home *h = &plan->storages.items[i].home;
-		if (h->kind == HBM_HOME_LX && h->offset + h->size > plan->lx_peak)
-			plan->lx_peak = h->offset + h->size;
-	}
-}
-
 hbm_status hbm_collect(hbm_pass_cx *cx)
 {
 	uint32_t *plan_of = HBM_ARRAY(cx->scratch, uint32_t, cx->an->storages.n);
@@ -203,8 +198,7 @@ hbm_status hbm_collect(hbm_pass_cx *cx)
 	cx->plan->pool_lifetime_program = cx->opts->pool_lifetime_program;
 	HBM_TRY(storages(cx, plan_of));
 	HBM_TRY(reasons(cx, plan_of));
-	HBM_TRY(pressure(cx));
-	lx_peak(cx->plan);
+	HBM_TRY(hbm_plan_measure(cx->plan));
 	hbm_plan_sum(cx->plan, cx->opts->resident, cx->opts->budget_off);
 	return HBM_OK;
 }

@@ -273,7 +273,8 @@ static hbm_status annotate(const candidates *c, const hbm_placement *pl)
 			continue;
 		}
 		cx->prog->tensors.items[s->root].home =
-			(hbm_home){HBM_HOME_POOL, c->bundle, pl->offset[i], s->reserve};
+			(hbm_home){.kind = HBM_HOME_POOL, .bundle = c->bundle,
+			           .offset = pl->offset[i], .size = s->reserve};
 	}
 	return HBM_OK;
 }

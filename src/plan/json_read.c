@@ -219,7 +219,7 @@ static hbm_status read_pool(reader *r, const json_t *o, uint32_t i)
 {
 	hbm_plan_pool pool = {.bundle = bundle_at(r, o), .cap = HBM_NO_OFFSET,
 	                      .allocator = ""};
-	uint64_t placed = 0, over = 0;
+	uint64_t placed = 0, over = HBM_NONE;
 
 	if (pool.bundle == HBM_NONE)
 		return bad(r, HBM_E_PLAN_MISMATCH, "pools", i,
@@ -238,41 +238,13 @@ static hbm_status read_pool(reader *r, const json_t *o, uint32_t i)
 	return HBM_OK;
 }
 
-/* Without a "pools" array each pool is as large as what stands in it. */
-static hbm_status infer_pools(reader *r)
-{
-	hbm_plan *plan = r->plan;
-	uint64_t *extent = HBM_ZARRAY(r->a, uint64_t, r->p->nodes.n);
-	uint32_t *placed = HBM_ZARRAY(r->a, uint32_t, r->p->nodes.n);
-
-	HBM_NEED(extent && placed);
-	for (uint32_t i = 0; i < plan->storages.n; i++) {
-		const hbm_plan_storage *s = &plan->storages.items[i];
-		uint64_t end = hbm_add_sat(s->home.offset, s->home.size);
-		if (s->home.kind != HBM_HOME_POOL)
-			continue;
-		placed[s->home.bundle]++;
-		if (end > extent[s->home.bundle])
-			extent[s->home.bundle] = end;
-	}
-	for (uint32_t n = 0; n < r->p->nodes.n; n++) {
-		hbm_plan_pool pool = {.bundle = n, .name = r->p->nodes.items[n].name,
-		                      .extent = extent[n], .n_placed = placed[n],
-		                      .allocator = ""};
-		pool.cap = hbm_target_num(plan->target, HBM_KEY_POOL_CAP, HBM_NO_OFFSET);
-		if (placed[n])
-			HBM_NEED(HBM_PUSH(r->a, &plan->pools, pool));
-	}
-	return HBM_OK;
-}
-
 static hbm_status read_pools(reader *r, const json_t *list)
 {
 	size_t i;
 	json_t *o;
 
 	if (!list)
-		return infer_pools(r);
+		return hbm_plan_infer_pools(r->plan);
 	json_array_foreach(list, i, o)
 		HBM_TRY(read_pool(r, o, (uint32_t)i));
 	return HBM_OK;

@@ -94,7 +94,8 @@ typedef struct hbm_plan_pool {
 	uint64_t bump;        /* extent of the seed's allocator, same buffers */
 	uint64_t no_reuse;    /* sum of the placed sizes */
 	uint64_t cap;
-	uint32_t n_placed, n_overflow;
+	uint32_t n_placed;
+	uint32_t n_overflow; /* HBM_NONE: not said */
 	uint32_t outcome;     /* hbm_outcome of pack/problem.h */
 	const char *allocator;
 } hbm_plan_pool;
@@ -227,6 +228,15 @@ typedef struct hbm_plan {
 	uint64_t traffic;                   /* HBM bytes moved; 0: not computed */
 } hbm_plan;
 
+/* Pressure, its peak and the scratchpad's peak, from storages and homes. */
+hbm_status hbm_plan_measure(hbm_plan *plan) HBM_MUST_USE;
+/* Pool entries from the homes: each pool as large as what stands in it. For plans
+ * that list none. */
+hbm_status hbm_plan_infer_pools(hbm_plan *plan) HBM_MUST_USE;
+/* A plan from the homes that are annotated in a program. Tensors without any are
+ * HBM_E_PLAN_MISMATCH. What it says is judged by the verifier, not here. */
+hbm_status hbm_plan_from_homes(hbm_arena *a, hbm_diags *d, const hbm_program *p,
+                               const hbm_target *t, hbm_plan *ret) HBM_MUST_USE;
 /* Sums by category and the budget, from homes, pools, dram_bytes, descriptors and
  * code. */
 void hbm_plan_sum(hbm_plan *plan, uint64_t resident, bool budget_off);

@@ -151,7 +151,8 @@ static void check_entry(pools *ps, uint32_t i)
 	if (e->no_reuse != of->sum)
 		HBM_FAULT(cx, HBM_NONE, "pool of '%s': sizes sum to %" PRIu64 ", the plan "
 		          "says %" PRIu64, name, of->sum, e->no_reuse);
-	if (e->n_placed != of->n_in || e->n_overflow != of->n_out)
+	if (e->n_placed != of->n_in ||
+	    (e->n_overflow != of->n_out && e->n_overflow != HBM_NONE))
 		HBM_FAULT(cx, HBM_NONE, "pool of '%s': %u storages in it and %u that could "
 		          "be, the plan says %u and %u", name, of->n_in, of->n_out,
 		          e->n_placed, e->n_overflow);

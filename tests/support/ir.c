@@ -114,7 +114,8 @@ static bool same_tensor(const pair *c, const hbm_tensor *x, const hbm_tensor *y)
 	       x->align == y->align && x->pin == y->pin && x->base == y->base &&
 	       x->offset == y->offset && x->demand == y->demand &&
 	       x->home.kind == y->home.kind && x->home.bundle == y->home.bundle &&
-	       x->home.offset == y->home.offset && x->home.size == y->home.size &&
+	       x->home.offset == y->home.offset &&
+	       x->home.with == y->home.with && x->home.size == y->home.size &&
 	       same_sym(c, x->src, y->src) && same_sym(c, x->owner, y->owner) &&
 	       same_attrs(c, x->attrs, y->attrs);
 }
