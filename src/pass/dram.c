@@ -181,7 +181,8 @@ static hbm_status solve(placer *pl, const items *it, uint64_t capacity, bool som
 static hbm_status put(placer *pl, const items *it, uint32_t i, uint64_t offset)
 {
 	hbm_pass_cx *cx = pl->cx;
-	hbm_home home = {HBM_HOME_HBM, HBM_NONE, offset, it->size[i]};
+	hbm_home home = {.kind = HBM_HOME_HBM, .bundle = HBM_NONE, .offset = offset,
+	                 .size = it->size[i]};
 	hbm_plan_scratch s = {it->op[i], offset, it->size[i]};
 
 	if (it->storage[i] != HBM_NONE) {
@@ -403,7 +404,8 @@ static hbm_status place_on_chip(placer *pl)
 		         scratchpad(cx->target));
 	for (uint32_t i = 0; i < it.n; i++)
 		cx->prog->tensors.items[cx->an->storages.items[it.storage[i]].root].home =
-			(hbm_home){HBM_HOME_LX, HBM_NONE, placed.offset[i], it.size[i]};
+			(hbm_home){.kind = HBM_HOME_LX, .bundle = HBM_NONE,
+				           .offset = placed.offset[i], .size = it.size[i]};
 	return HBM_OK;
 }
 
