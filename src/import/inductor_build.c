@@ -18,6 +18,7 @@ typedef struct build {
 	hbm_sym *root;      /* name -> name of the bytes behind it */
 	uint64_t *offset;   /* in them */
 	hbm_sym *stack;
+	hbm_op_id *reader;  /* name -> last op that reads it, plus one */
 	uint8_t *sized;     /* 1: tensor has extents and strides of its own */
 	uint32_t n_internal, n_unsized, n_guessed;
 	hbm_sym unsized, guessed; /* first of each */
@@ -61,35 +62,42 @@ static hbm_ind_at place(const build *b, const hbm_ind_name *n)
 
 /* ---- what a name stands for ----------------------------------------------- */
 
+/* Arguments of rand_strided, up to the bracket that closes them. */
+static bool rand_shape(hbm_ind_dump *dump, hbm_ind_at at, hbm_ind_shape *shape)
+{
+	size_t close;
+
+	return hbm_ind_close(at.text, at.pos - 1, at.text->n, &close) &&
+	       hbm_ind_alloc_shape(dump, at, at.pos, close, shape);
+}
+
 /* Reads the shape of a name from the best source there is. *ret_class tells
- * whether it has memory of its own. */
-static void find_shape(build *b, hbm_ind_name *n, hbm_ind_class *ret_class,
+ * whether it has memory of its own. False: an error was listed. */
+static bool find_shape(build *b, const hbm_ind_name *n, hbm_ind_class *ret_class,
                        hbm_ind_shape *shape)
 {
 	hbm_ind_dump *dump = b->dump;
+	bool ok = true;
 
 	*shape = (hbm_ind_shape){0};
 	*ret_class = HBM_IND_PLAIN_LAYOUT;
-	if (n->layout.text) {
-		hbm_ind_layout(dump, n->layout, ret_class, shape);
-		return;
-	}
-	if (n->tuple) {
+	if (n->layout.text)
+		return hbm_ind_layout(dump, n->layout, ret_class, shape);
+	if (n->fx.text)
+		return hbm_ind_fx_type(dump, n->fx, shape);
+	if (n->tuple)
 		*ret_class = HBM_IND_NO_MEMORY;
-		return;
-	}
-	if (n->fx.text) {
-		hbm_ind_fx_type(dump, n->fx, shape);
-		return;
-	}
-	if (n->stmt != HBM_NONE)
-		hbm_ind_stmt_shape(dump, &dump->code.stmts.items[n->stmt], shape);
+	else if (n->rand.text)
+		ok = rand_shape(dump, n->rand, shape);
+	else if (n->stmt != HBM_NONE)
+		ok = hbm_ind_stmt_shape(dump, &dump->code.stmts.items[n->stmt], shape);
 	else if (!n->used)
 		*ret_class = HBM_IND_NO_LAYOUT;
 	if (!shape->itemsize) {
 		shape->dtype = n->dtype;
 		shape->itemsize = n->itemsize;
 	}
+	return ok;
 }
 
 /* A type that no file tells: the one of the first allocation of floats. */
@@ -173,10 +181,13 @@ static hbm_status unsized(build *b, hbm_sym sym, hbm_tensor *t)
 	return HBM_OK;
 }
 
-/* A buffer that a kernel keeps to itself and no file gives a size. */
+/* A buffer that call() never names: a kernel keeps it to itself. Before fusion the
+ * kernels are not known yet. */
 static bool is_internal(const build *b, const hbm_ind_name *n, bool known)
 {
-	return !known && n->writer != HBM_NONE && !n->spread && !n->output && !n->base &&
+	bool spread = n->spread && b->dump->fused;
+
+	return !known && n->writer != HBM_NONE && !spread && !n->output && !n->base &&
 	       b->dump->code.found;
 }
 
@@ -227,7 +238,8 @@ static hbm_status make_tensor(build *b, hbm_sym sym)
 
 	if (n->tensor != HBM_NONE || n->sym_arg)
 		return HBM_OK;
-	find_shape(b, n, &class, &shape);
+	if (!find_shape(b, n, &class, &shape))
+		return HBM_OK;
 	guess_type(b, sym, &shape);
 	if (class == HBM_IND_NO_LAYOUT || (class == HBM_IND_NO_MEMORY && !n->base))
 		return HBM_OK;
@@ -295,8 +307,11 @@ static void link_view(build *b, hbm_sym sym)
 	t->base = root->tensor;
 	t->flags |= r->flags & HBM_T_HOST;
 	end = hbm_add_sat(b->offset[sym], t->size);
-	if (b->sized[sym] && !(r->flags & HBM_T_DYNAMIC) && end <= r->size) {
+	if (b->sized[sym] && !(r->flags & HBM_T_DYNAMIC) && !r->device.n &&
+	    end <= r->size) {
 		t->offset = b->offset[sym];
+		if (t->size < r->size) /* the target may not stretch only one of them */
+			r->flags |= HBM_T_SIZED, t->flags |= HBM_T_SIZED;
 	} else {
 		t->offset = 0;
 		t->size = r->size;
@@ -382,12 +397,15 @@ static hbm_op_kind op_kind(const build *b, const hbm_ind_leaf *l)
 	return HBM_OP_EXTERN;
 }
 
+/* Each tensor once per op: `reader` remembers the last op that read it. */
 static hbm_status read_operand(build *b, hbm_op_id op, hbm_sym sym)
 {
 	hbm_tensor_id t = name_at(b, sym)->tensor;
 
-	if (t != HBM_NONE)
-		HBM_NEED(hbm_add_read(b->p, op, t));
+	if (t == HBM_NONE || b->reader[sym] == op + 1)
+		return HBM_OK;
+	b->reader[sym] = op + 1;
+	HBM_NEED(hbm_add_read(b->p, op, t));
 	return HBM_OK;
 }
 
@@ -402,14 +420,18 @@ static bool only_looks(const build *b, hbm_sym sym, uint32_t leaf)
 
 static hbm_status add_reads(build *b, hbm_op_id op, const hbm_ind_leaf *l, uint32_t leaf)
 {
+	for (uint32_t i = 0; i < l->reads.n; i++)
+		HBM_TRY(read_operand(b, op, b->f->lists.items[l->reads.first + i]));
 	for (uint32_t i = 0; i < l->reads.n; i++) {
-		hbm_sym sym = b->f->lists.items[l->reads.first + i];
-		const hbm_ind_buf *buf = buf_of(b, name_at(b, sym));
-		HBM_TRY(read_operand(b, op, sym));
+		const hbm_ind_name *n =
+			name_at(b, b->f->lists.items[l->reads.first + i]);
+		const hbm_ind_buf *buf = buf_of(b, n);
 		/* A view of several buffers keeps them all alive. */
 		for (uint32_t k = 1; buf && k < buf->aliases.n; k++)
 			HBM_TRY(read_operand(
-				b, op, l->g->lists.items[buf->aliases.first + k]));
+				b, op,
+				b->f->leaves.items[n->writer]
+					.g->lists.items[buf->aliases.first + k]));
 	}
 	for (uint32_t i = 0; i < l->writes.n; i++) {
 		hbm_sym sym = b->f->lists.items[l->writes.first + i];
@@ -581,17 +603,17 @@ static void warn_about(const build *b)
 
 	if (b->n_unsized)
 		hbm_warn(d, HBM_E_IND_ASSUMED, w,
-		         "%u graph inputs have no size in the dump, '%s' first; totals "
-		         "leave them out", b->n_unsized, text_of(b, b->unsized));
+		         "graph inputs without a size in the dump: %u, '%s' first; "
+		         "totals leave them out", b->n_unsized, text_of(b, b->unsized));
 	if (b->n_guessed)
 		hbm_warn(d, HBM_E_IND_ASSUMED, w,
-		         "the dtype of %u buffers is not in the dump, '%s' first; they "
-		         "are taken as %s", b->n_guessed, text_of(b, b->guessed),
+		         "buffers without a dtype in the dump: %u, '%s' first; taken as "
+		         "%s", b->n_guessed, text_of(b, b->guessed),
 		         hbm_dtype_name(b->f->dtype));
 	if (b->n_internal)
 		hbm_warn(d, HBM_E_IND_ASSUMED, w,
-		         "%u buffers have no size in the dump and never leave their "
-		         "kernel; they are taken as registers", b->n_internal);
+		         "buffers without a size in the dump that never leave their "
+		         "kernel: %u; taken as registers", b->n_internal);
 }
 
 static hbm_status begin(build *b)
@@ -601,6 +623,7 @@ static hbm_status begin(build *b)
 	HBM_NEED(b->root = HBM_ARRAY(b->dump->a, hbm_sym, n));
 	HBM_NEED(b->stack = HBM_ARRAY(b->dump->a, hbm_sym, n));
 	HBM_NEED(b->offset = HBM_ZARRAY(b->dump->a, uint64_t, n));
+	HBM_NEED(b->reader = HBM_ZARRAY(b->dump->a, hbm_op_id, n));
 	HBM_NEED(b->sized = HBM_ZARRAY(b->dump->a, uint8_t, n));
 	memset(b->root, 0xff, n * sizeof *b->root);
 	return HBM_OK;

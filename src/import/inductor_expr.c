@@ -146,12 +146,13 @@ static ratio least(expr *e, size_t from, ratio a, ratio b, bool greatest)
 
 static ratio apply(expr *e, size_t from, size_t name_end, const ratio *v, uint32_t n)
 {
-	const hbm_ind_text *t = e->t;
-#define NAMED(word) hbm_ind_is(t, from, name_end, word)
-	if (n >= 1 && (NAMED("Max") || NAMED("Min"))) {
+#define NAMED(word) hbm_ind_is(e->t, from, name_end, word)
+	bool greatest = NAMED("Max") || NAMED("max");
+
+	if (greatest || NAMED("Min") || NAMED("min")) {
 		ratio r = v[0];
 		for (uint32_t i = 1; i < n; i++)
-			r = least(e, from, r, v[i], NAMED("Max"));
+			r = least(e, from, r, v[i], greatest);
 		return r;
 	}
 	if (n == 1 && (NAMED("floor") || NAMED("FloorToInt")))

@@ -674,7 +674,7 @@ static void finish(reader *r)
 	if (r->n_unknown && !r->stop)
 		hbm_warn(r->dump->d, HBM_E_IND_IGNORED,
 		         hbm_ind_shown(r->dump, r->unknown, 1),
-		         "%u lines of an unknown kind were left out; this is the first",
+		         "lines of an unknown kind left out: %u; this is the first",
 		         r->n_unknown);
 }
 
