@@ -103,12 +103,11 @@ typedef struct hlo_alias {
 	uint32_t pos;
 } hlo_alias;
 
-typedef enum hlo_fusion_kind { HLO_K_NONE, HLO_K_LOOP, HLO_K_INPUT, HLO_K_OUTPUT,
-	                       HLO_K_CUSTOM } hlo_fusion_kind;
+enum { HLO_K_NONE, HLO_K_LOOP, HLO_K_INPUT, HLO_K_OUTPUT, HLO_K_CUSTOM };
 
 /* Where an instruction comes from, as its metadata say. */
 typedef struct hlo_meta {
-	hlo_slice op_name, file;
+	hlo_slice op_name, file; /* n 0: not said */
 	uint64_t line, frame;
 } hlo_meta;
 
@@ -187,6 +186,8 @@ typedef struct hlo_module {
 
 void hlo_module_init(hlo_module *m, hbm_arena *a, hbm_diags *d, hbm_syms *syms,
                      const char *file);
+/* Keeps the text for messages and finds its lines. */
+hbm_status hlo_set_text(hlo_module *m, const char *text, size_t n) HBM_MUST_USE;
 /* Place of a byte of the text. */
 hbm_where hlo_at(const hlo_module *m, uint32_t pos, uint32_t len);
 /* Line and column of a byte, 0 without text. */
@@ -198,6 +199,11 @@ hbm_status hlo_shape_leaves(hlo_module *m, uint32_t shape,
  * HBM_NONE are found already); checks what later steps rely on: counts of operands,
  * tuple indices, parameter numbers. */
 hbm_status hlo_resolve(hlo_module *m) HBM_MUST_USE;
+/* trips from a loop's backend_config: "known_trip_count":{"n":"7"}, in quotes or
+ * not, escaped or not. */
+void hlo_trip_count(hlo_slice config, hlo_instr *x);
+/* fusion from "kLoop" and its like; nothing from an empty text. */
+void hlo_fusion_kind(hlo_slice kind, hlo_instr *x);
 /* The part of shape `node` that a path picks; HBM_NONE: no such part. */
 uint32_t hlo_subshape(const hlo_module *m, uint32_t node, hbm_span path);
 static inline const char *hlo_name(const hlo_module *m, uint32_t instr)

@@ -203,38 +203,6 @@ static hbm_status metadata(hlo_reader *r, hlo_slice value, hlo_instr *x)
 	}
 }
 
-static const char *find_in(hlo_slice s, const char *what)
-{
-	size_t n = strlen(what);
-
-	for (uint32_t i = 0; i + n <= s.n; i++)
-		if (s.s[i] == what[0] && !memcmp(s.s + i, what, n))
-			return s.s + i + n;
-	return NULL;
-}
-
-/* "known_trip_count":{"n":"7"}, in quotes or not, escaped or not. */
-static void trip_count(hlo_slice value, hlo_instr *x)
-{
-	const char *end = value.s + value.n;
-	const char *p = find_in(value, "known_trip_count");
-	uint64_t v = 0;
-
-	for (; p && p < end && *p != '}' && (*p < '0' || *p > '9'); p++)
-		;
-	for (; p && p < end && *p >= '0' && *p <= '9' && v < (uint64_t)1 << 50; p++)
-		v = v * 10 + (uint64_t)(*p - '0');
-	x->trips = v;
-}
-
-static void fusion_kind(hlo_slice value, hlo_instr *x)
-{
-	x->fusion = hlo_is_word(value, "kLoop")     ? HLO_K_LOOP
-	            : hlo_is_word(value, "kInput")  ? HLO_K_INPUT
-	            : hlo_is_word(value, "kOutput") ? HLO_K_OUTPUT
-	                                            : HLO_K_CUSTOM;
-}
-
 /* Attributes by their value's whole text. */
 static hbm_status value_attr(hlo_reader *r, hlo_slice key, hlo_instr *x)
 {
@@ -244,9 +212,9 @@ static hbm_status value_attr(hlo_reader *r, hlo_slice key, hlo_instr *x)
 	if (hlo_is_word(key, "metadata"))
 		return metadata(r, value, x);
 	if (hlo_is_word(key, "kind"))
-		fusion_kind(value, x);
+		hlo_fusion_kind(value, x);
 	else if (hlo_is_word(key, "backend_config") && x->opcode == HLO_OP_WHILE)
-		trip_count(value, x);
+		hlo_trip_count(value, x);
 	else if (hlo_is_word(key, "custom_call_target") && value.n >= 2)
 		x->target = (hlo_slice){value.s + 1, value.n - 2};
 	else if (hlo_is_word(key, "custom_call_has_side_effect"))

@@ -39,6 +39,28 @@ void hlo_module_init(hlo_module *m, hbm_arena *a, hbm_diags *d, hbm_syms *syms,
 	                  .entry = HBM_NONE};
 }
 
+static hbm_status index_lines(hlo_module *m)
+{
+	uint32_t n = 1;
+	const char *end = m->text + m->n_text;
+
+	for (const char *p = m->text; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+		n++;
+	HBM_NEED(m->line_at = HBM_ARRAY(m->arena, uint32_t, n));
+	m->line_at[0] = 0;
+	m->n_lines = 1;
+	for (const char *p = m->text; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+		m->line_at[m->n_lines++] = (uint32_t)(p + 1 - m->text);
+	return HBM_OK;
+}
+
+hbm_status hlo_set_text(hlo_module *m, const char *text, size_t n)
+{
+	m->text = text;
+	m->n_text = n;
+	return index_lines(m);
+}
+
 uint32_t hlo_line(const hlo_module *m, uint32_t pos, uint32_t *ret_col)
 {
 	uint32_t lo = 0, hi = m->n_lines;
@@ -90,6 +112,43 @@ hbm_status hlo_shape_leaves(hlo_module *m, uint32_t shape, hbm_span *ret)
 	}
 	*ret = span;
 	return HBM_OK;
+}
+
+static const char *find_in(hlo_slice s, const char *what)
+{
+	size_t n = strlen(what);
+
+	for (uint32_t i = 0; i + n <= s.n; i++)
+		if (s.s[i] == what[0] && !memcmp(s.s + i, what, n))
+			return s.s + i + n;
+	return NULL;
+}
+
+void hlo_trip_count(hlo_slice config, hlo_instr *x)
+{
+	const char *end = config.s + config.n;
+	const char *p = find_in(config, "known_trip_count");
+	uint64_t v = 0;
+
+	for (; p && p < end && *p != '}' && (*p < '0' || *p > '9'); p++)
+		;
+	for (; p && p < end && *p >= '0' && *p <= '9' && v < (uint64_t)1 << 50; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	x->trips = v;
+}
+
+static bool is_text(hlo_slice s, const char *text)
+{
+	return strlen(text) == s.n && !memcmp(text, s.s, s.n);
+}
+
+void hlo_fusion_kind(hlo_slice kind, hlo_instr *x)
+{
+	x->fusion = !kind.n                    ? HLO_K_NONE
+	            : is_text(kind, "kLoop")   ? HLO_K_LOOP
+	            : is_text(kind, "kInput")  ? HLO_K_INPUT
+	            : is_text(kind, "kOutput") ? HLO_K_OUTPUT
+	                                       : HLO_K_CUSTOM;
 }
 
 uint32_t hlo_subshape(const hlo_module *m, uint32_t node, hbm_span path)

@@ -13,23 +13,6 @@
 
 #include <string.h>
 
-/* ---- lines ---------------------------------------------------------------- */
-
-static hbm_status index_lines(hlo_module *m)
-{
-	uint32_t n = 1;
-	const char *end = m->text + m->n_text;
-
-	for (const char *p = m->text; (p = memchr(p, '\n', (size_t)(end - p))); p++)
-		n++;
-	HBM_NEED(m->line_at = HBM_ARRAY(m->arena, uint32_t, n));
-	m->line_at[0] = 0;
-	m->n_lines = 1;
-	for (const char *p = m->text; (p = memchr(p, '\n', (size_t)(end - p))); p++)
-		m->line_at[m->n_lines++] = (uint32_t)(p + 1 - m->text);
-	return HBM_OK;
-}
-
 static void next_line(hlo_reader *r)
 {
 	const char *nl = memchr(r->p, '\n', (size_t)(r->end - r->p));
@@ -255,9 +238,7 @@ hbm_status hlo_read_text(hlo_module *m, const char *text, size_t n)
 	if (n >= UINT32_MAX)
 		return hbm_fail(m->diags, HBM_LIMIT, HBM_E_TOO_LARGE, HBM_NOWHERE,
 		                "HLO text of 4 GiB or more");
-	m->text = text;
-	m->n_text = n;
-	HBM_TRY(index_lines(m));
+	HBM_TRY(hlo_set_text(m, text, n));
 	for (hlo_skip_ws(&r); r.p < r.end && !stop; hlo_skip_ws(&r)) {
 		const char *from = r.p;
 		hbm_status status = item(&r, &stop);
