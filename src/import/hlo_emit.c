@@ -546,7 +546,7 @@ static hbm_status mark_results(emitter *e)
 
 	for (uint32_t i = 0; i < end->moves.n; i++) {
 		const hlo_move *m = &f->moves.items[end->moves.first + i];
-		if (m->copy)
+		if (m->copy || !e->argument[m->to])
 			continue;
 		HBM_TRY(tensor_of(e, m->from, &t));
 		e->p->tensors.items[t].flags |= HBM_T_OUTPUT;

@@ -727,7 +727,10 @@ static hbm_status donate(hlo_flat *f, const hlo_comp *c, const uint32_t *const *
 	return HBM_OK;
 }
 
-/* Result `leaf` has to end in the bytes of an argument. */
+/* What leaves as it stands is in use beyond the last step: nothing else can stand
+ * there.
+ *
+ * Result `leaf` has to end in the bytes of an argument. */
 static hbm_status aliased_result(hlo_flat *f, const uint32_t *root, bool *taken,
                                  const hlo_alias *a, uint32_t arg)
 {
@@ -739,7 +742,7 @@ static hbm_status aliased_result(hlo_flat *f, const uint32_t *root, bool *taken,
 	taken[leaf] = true;
 	f->values.items[arg].flags |= HLO_V_STATE;
 	if (hlo_value_of(f, root[leaf]) == arg) {
-		touch(f, arg, f->steps.n - 1);
+		touch(f, arg, f->steps.n);
 		f->values.items[arg].flags |= HLO_V_OUTPUT;
 		return HBM_OK;
 	}
@@ -762,10 +765,10 @@ static hbm_status plain_result(hlo_flat *f, const uint32_t *root, uint32_t leaf)
 
 	if (v == HBM_NONE)
 		return HBM_OK;
-	touch(f, v, f->steps.n - 1);
 	if (!(f->values.items[v].flags & (HLO_V_PARAM | HLO_V_CONST | HLO_V_OUTPUT |
 	                                 HLO_V_TAKEN))) {
 		f->values.items[v].flags |= HLO_V_OUTPUT;
+		touch(f, v, f->steps.n);
 		return HBM_OK;
 	}
 	HBM_TRY(add_value(f, c->root, leaf, HLO_V_OUTPUT, &out));
