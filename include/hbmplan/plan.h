@@ -15,6 +15,8 @@ struct hbm_program;
 typedef struct hbm_plan_opts {
 	const char *allocator;       /* NULL: auto */
 	const char *lx_solver;       /* NULL: the default one */
+	const char *lx_features;     /* comma list of reductions, results, in-place,
+	                              * input-clones, output-clones; NULL: all */
 	uint32_t effort, threads;    /* as hbm_solve_opts */
 	double deadline;
 	bool pool_off;               /* no HBM pools */

@@ -72,8 +72,11 @@ static bool same_bundle(const walk *w, const hbm_storage *r, const hbm_storage *
                         hbm_op_id op)
 {
 	bool caller = (r->flags | o->flags) & HBM_T_CALLER;
+	bool lx = w->p->tensors.items[r->root].home.kind == HBM_HOME_LX &&
+	          w->p->tensors.items[o->root].home.kind == HBM_HOME_LX;
 
-	return caller || w->an->bundle[r->start] == w->an->bundle[op];
+	/* Scratchpad contents survive from one bundle to the next. */
+	return caller || lx || w->an->bundle[r->start] == w->an->bundle[op];
 }
 
 /* Whole operands that do not move: the simple case, and the only one taken. */

@@ -43,10 +43,19 @@ static hbm_status open_planned(hbm_context *cx, const hbm_input *in,
 	return hbm_program_copy(&in->data.program, &p->arena, &p->prog);
 }
 
+/* The share of LX that the user gives takes the place of the target's. */
+static void set_share(hbm_target *t, uint64_t ppm)
+{
+	if (ppm == HBM_NO_OFFSET || !hbm_target_has(t, HBM_KEY_LX_SIZE))
+		return;
+	t->values[HBM_KEY_LX_USABLE].num = hbm_target_lx_usable(t, ppm);
+}
+
 static hbm_status make(hbm_context *cx, const hbm_input *in, const char *target,
                        const hbm_plan_opts *opts, hbm_planned *p)
 {
 	HBM_TRY(open_planned(cx, in, target, p));
+	set_share(&p->target, opts->lx_share_ppm);
 	HBM_TRY(hbm_run_passes(&p->arena, &p->prog, &p->target, opts, &cx->diags,
 	                       &p->plan));
 	return hbm_planned_check(cx, p);

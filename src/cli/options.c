@@ -114,6 +114,8 @@ const cli_option cli_plan_options[] = {
 	 AT(plan.no_bundle_args), NULL},
 	{"--lx-planning", "on|off", "scratchpad (default on; also LX_PLANNING=0)",
 	 CLI_CUSTOM, 0, set_lx},
+	{"--lx-features", "LIST", "what may live in the scratchpad (default: all)",
+	 CLI_STRING, AT(plan.lx_features), NULL},
 	{"--lx-solver", "NAME", "scratchpad solver", CLI_STRING, AT(plan.lx_solver), NULL},
 	{"--dxp-lx-frac-avail", "F", "share of LX that the back end keeps", CLI_CUSTOM, 0,
 	 set_share},

@@ -6,6 +6,7 @@
  * stand in the order of their names, so no order of declarations shows. */
 #include "base/sort.h"
 #include "pass/pass.h"
+#include "pass/traffic.h"
 
 #include <string.h>
 
@@ -199,6 +200,7 @@ hbm_status hbm_collect(hbm_pass_cx *cx)
 	HBM_TRY(storages(cx, plan_of));
 	HBM_TRY(reasons(cx, plan_of));
 	HBM_TRY(hbm_plan_measure(cx->plan));
+	HBM_TRY(hbm_traffic_sum(cx->scratch, cx->prog, cx->an, cx->plan));
 	hbm_plan_sum(cx->plan, cx->opts->resident, cx->opts->budget_off);
 	return HBM_OK;
 }

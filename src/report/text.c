@@ -84,6 +84,11 @@ static void categories(const report *r)
 	if (r->plan->lx_peak)
 		category(r, "scratchpad per core", r->plan->lx_peak, "  (LX, not HBM)");
 	hbm_puts(r->o, "  code size: not provided\n");
+	if (r->plan->traffic) {
+		hbm_puts(r->o, "HBM bytes moved: ");
+		hbm_put_bytes(r->o, r->plan->traffic);
+		hbm_putc(r->o, '\n');
+	}
 }
 
 static int by_extent(const void *cx, uint32_t a, uint32_t b)

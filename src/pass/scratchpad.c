@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scratchpad: decides which storages live in the cores' scratchpads (LX), where.
+ *
+ * An address there is the same on every core, each holding its own block. The
+ * planner owns [0, lx.usable) of each; the back end has the rest. The pass works
+ * on the flat program, before bundles are known: contents survive from one kernel
+ * to the next. What is worth it is judged (scratchpad_model), chosen and placed so
+ * that the most HBM traffic is saved (pack/lx), then written into the program
+ * (scratchpad_commit). A storage that the user wants there and that finds no place
+ * is an error; any other one that stays out has a reason with figures. */
+#include "pack/lx.h"
+#include "pass/scratchpad.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	uint32_t bit;
+} features[] = {
+	{"reductions", HBM_LX_REDUCTIONS},
+	{"results", HBM_LX_RESULTS},
+	{"in-place", HBM_LX_IN_PLACE},
+	{"input-clones", HBM_LX_INPUT_CLONES},
+	{"output-clones", HBM_LX_OUTPUT_CLONES},
+};
+
+enum { N_FEATURES = sizeof features / sizeof *features };
+
+static uint32_t feature_bit(const char *name, size_t n)
+{
+	for (uint32_t k = 0; k < N_FEATURES; k++)
+		if (strlen(features[k].name) == n && !memcmp(features[k].name, name, n))
+			return features[k].bit;
+	return 0;
+}
+
+static hbm_status read_features(hbm_pass_cx *cx, uint32_t *ret)
+{
+	const char *list = cx->opts->lx_features;
+
+	*ret = ~(uint32_t)0;
+	if (!list)
+		return HBM_OK;
+	for (*ret = 0; *list;) {
+		size_t n = strcspn(list, ",");
+		uint32_t bit = feature_bit(list, n);
+		if (n && !bit)
+			return hbm_fail(cx->diags, HBM_OPTION, HBM_E_OPTION, HBM_NOWHERE,
+			                "unknown scratchpad feature '%.*s': there are "
+			                "reductions, results, in-place, input-clones and "
+			                "output-clones", (int)n, list);
+		*ret |= bit;
+		list += n + (list[n] == ',');
+	}
+	return HBM_OK;
+}
+
+/* Refusals are kept by tensor: storages are numbered anew after the pass. */
+static hbm_status refuse(hbm_lx_model *m, hbm_storage_id s, hbm_reason_id id,
+                         hbm_sym who, uint32_t n_figures, const uint64_t *figures)
+{
+	hbm_refusal r = {.tensor = m->an.storages.items[s].root,
+	                 .reason = {.tier = HBM_HOME_LX, .id = id, .who = who,
+	                            .n_figures = n_figures}};
+
+	for (uint32_t k = 0; k < n_figures; k++)
+		r.reason.figure[k] = figures[k];
+	HBM_NEED(HBM_PUSH(m->cx->keep, &m->cx->refusals, r));
+	return HBM_OK;
+}
+
+static hbm_status demand_failed(hbm_lx_model *m, hbm_storage_id s, hbm_reason_id id,
+                                const uint64_t *figures, uint32_t n_figures)
+{
+	const hbm_program *p = m->cx->prog;
+	hbm_tensor_id root = m->an.storages.items[s].root;
+	const hbm_tensor *x = &p->tensors.items[root];
+	hbm_status status;
+
+	status = hbm_fail(m->cx->diags, HBM_UNSUPPORTED, HBM_E_HOME_DEMAND,
+	                  hbm_at(p, x->line, x->col, 0),
+	                  "'%s' demands the scratchpad, but its storage may not live "
+	                  "there: %s", hbm_tensor_name(p, root), hbm_reason_text(id));
+	if (n_figures == 3)
+		hbm_note(m->cx->diags, HBM_NOWHERE, "needed %" PRIu64 ", free %" PRIu64
+		         ", largest hole %" PRIu64, figures[0], figures[1], figures[2]);
+	return status;
+}
+
+/* ---- the problem -------------------------------------------------------------- */
+
+static hbm_status make_problem(hbm_lx_model *m, hbm_lx_problem *ret)
+{
+	uint32_t n = m->an.storages.n;
+	uint64_t *size = HBM_ARRAY(m->mem, uint64_t, n), all = 1;
+	uint64_t *value = HBM_ARRAY(m->mem, uint64_t, n);
+	uint64_t *pin = HBM_ARRAY(m->mem, uint64_t, n);
+	uint32_t *start = HBM_ARRAY(m->mem, uint32_t, n);
+	uint32_t *end = HBM_ARRAY(m->mem, uint32_t, n);
+	uint32_t *use_first = HBM_ARRAY(m->mem, uint32_t, (size_t)n + 1);
+	bool *barred = HBM_ARRAY(m->mem, bool, n), *input = HBM_ARRAY(m->mem, bool, n);
+
+	HBM_NEED(size && value && pin && start && end && use_first && barred && input);
+	for (uint32_t s = 0; s < n; s++)
+		all += m->buffers[s].barred ? 0 : m->buffers[s].value;
+	for (uint32_t s = 0; s < n; s++) {
+		const hbm_lx_buffer *b = &m->buffers[s];
+		const hbm_storage *st = &m->an.storages.items[s];
+		bool wanted = st->demand == HBM_HOME_LX;
+		barred[s] = b->barred != HBM_REASON_NONE;
+		size[s] = b->size;
+		/* What the user demands outweighs all else. */
+		value[s] = barred[s] ? 0 : wanted ? b->value + all : b->value;
+		pin[s] = barred[s] || !wanted ? HBM_NO_OFFSET : st->pin;
+		start[s] = b->start;
+		end[s] = b->end;
+		use_first[s] = b->use_first;
+		input[s] = b->way == HBM_LX_INPUT;
+	}
+	use_first[n] = m->uses.n;
+	*ret = (hbm_lx_problem){.n = n, .size = size, .use_first = use_first,
+	                        .uses = m->uses.items, .input = input, .start = start,
+	                        .end = end, .parent_first = m->parent_first,
+	                        .parents = m->parents.items, .pin = pin,
+	                        .barred = barred, .value = value,
+	                        .capacity = m->capacity, .align = m->align};
+	return HBM_OK;
+}
+
+/* ---- what stays out -------------------------------------------------------------- */
+
+static hbm_status explain(hbm_lx_model *m, const hbm_lx_problem *p,
+                          const uint64_t *address)
+{
+	uint64_t *room = HBM_ARRAY(m->mem, uint64_t, p->n);
+	uint64_t *hole = HBM_ARRAY(m->mem, uint64_t, p->n);
+
+	HBM_NEED(room && hole);
+	HBM_TRY(hbm_lx_room(m->mem, p, address, room, hole));
+	for (uint32_t s = 0; s < p->n; s++) {
+		const hbm_lx_buffer *b = &m->buffers[s];
+		uint64_t figures[3] = {b->size, room[s], hole[s]};
+		hbm_reason_id id = b->barred ? b->barred : HBM_REASON_LX_NO_ROOM;
+		uint32_t n = b->barred ? b->n_figures : room[s] == HBM_NO_OFFSET ? 1 : 3;
+		const uint64_t *figure = b->barred ? b->figure : figures;
+		if (address[s] != HBM_NO_OFFSET)
+			continue;
+		if (m->an.storages.items[s].demand == HBM_HOME_LX)
+			return demand_failed(m, s, id, figure, n);
+		HBM_TRY(refuse(m, s, id, b->who, n, figure));
+	}
+	return HBM_OK;
+}
+
+static hbm_status refuse_all(hbm_pass_cx *cx, hbm_reason_id id)
+{
+	for (hbm_storage_id s = 0; s < cx->an->storages.n; s++)
+		HBM_TRY(hbm_refuse(cx, s, HBM_HOME_LX, id, 0, 0, NULL));
+	return HBM_OK;
+}
+
+static hbm_status run(hbm_pass_cx *cx)
+{
+	hbm_lx_model m = {.cx = cx, .mem = cx->scratch};
+	hbm_lx_opts opts = {.solver = cx->opts->lx_solver, .effort = cx->opts->effort};
+	hbm_lx_problem problem;
+	hbm_lx_layout layout;
+
+	m.capacity = hbm_target_num(cx->target, HBM_KEY_LX_USABLE, 0);
+	m.align = hbm_target_num(cx->target, HBM_KEY_LX_ALIGN, 1);
+	if (cx->opts->lx_off)
+		return refuse_all(cx, HBM_REASON_OFF);
+	if (!m.capacity)
+		return refuse_all(cx, HBM_REASON_NO_TIER);
+	HBM_TRY(read_features(cx, &m.features));
+	if (cx->opts->no_reuse)
+		m.features &= ~(uint32_t)HBM_LX_IN_PLACE;
+	HBM_TRY(hbm_lx_model_make(&m));
+	HBM_TRY(make_problem(&m, &problem));
+	HBM_TRY(hbm_lx_solve(m.mem, &problem, &opts, cx->diags, &layout));
+	HBM_TRY(explain(&m, &problem, layout.address));
+	return hbm_lx_commit(&m, layout.address);
+}
+
+const hbm_pass hbm_pass_scratchpad = {
+	.name = "scratchpad",
+	.summary = "choose what lives in the cores' scratchpads, and where",
+	.needs = HBM_FACT_DIVIDED,
+	.gives = HBM_FACT_LX,
+	.breaks_analysis = true,
+	.run = run,
+};
