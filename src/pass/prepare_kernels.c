@@ -7,12 +7,14 @@
  *           preparation starts again from the first bundle. What left is not
  *           placed anew; pool planning sees it. Each restart takes at least one
  *           storage out, so there are at most as many as there are storages.
+ *           A clone that left is undone: its readers use the original.
  * Fails     when a scratchpad block leaves the planner's share or is not aligned,
  *           when an operand would advance with a loop there, when a kernel has
  *           more arguments than the target allows, or when the op says so
  *           (lx_fail, for tests of this pass).
  * Cost      Linear in operands, for each restart. */
 #include "pass/pass.h"
+#include "pass/rewrite.h"
 
 #include <inttypes.h>
 
@@ -212,6 +214,63 @@ static hbm_status give_up(const preparer *x, const failure *f)
 	return status;
 }
 
+/* ---- clones that lost their scratchpad block ------------------------------------- */
+
+/* The tensor that was to live in the scratchpad, and whose copy it is. */
+static hbm_tensor_id clone_of(const hbm_program *p, const hbm_op *op,
+                              hbm_tensor_id *ret_owner)
+{
+	hbm_tensor_id from = p->operands.items[op->reads.first].tensor;
+	hbm_tensor_id to = p->operands.items[op->writes.first].tensor;
+	bool out = p->tensors.items[to].flags & HBM_T_CALLER;
+
+	*ret_owner = out ? to : from;
+	return out ? from : to;
+}
+
+/* A node with nothing left inside it goes as well. */
+static void drop_empty(const hbm_program *p, bool *drop)
+{
+	for (hbm_node_id n = p->nodes.n; n-- > 0;) {
+		const hbm_node *node = &p->nodes.items[n];
+		bool empty = node->kind != HBM_NODE_OP;
+		for (hbm_node_id k = n + 1; empty && k < node->end; k = p->nodes.items[k].end)
+			empty = drop[k];
+		drop[n] |= empty;
+	}
+}
+
+/* A clone in HBM would only cost traffic: it becomes a view of what it copies, and
+ * the copy goes. */
+static hbm_status undo_clones(preparer *x)
+{
+	hbm_program *p = x->cx->prog;
+	bool *drop = HBM_ZARRAY(x->cx->scratch, bool, p->nodes.n), any = false;
+	hbm_rewrite w;
+
+	HBM_NEED(drop);
+	for (hbm_op_id id = 0; id < p->ops.n; id++) {
+		const hbm_op *op = &p->ops.items[id];
+		hbm_tensor_id clone, owner;
+		if (!hbm_has_attr(p, op->attrs, "clone"))
+			continue;
+		clone = clone_of(p, op, &owner);
+		if (p->tensors.items[clone].home.kind == HBM_HOME_LX)
+			continue;
+		p->tensors.items[clone].base = owner;
+		drop[op->node] = any = true;
+	}
+	if (!any)
+		return HBM_OK;
+	drop_empty(p, drop);
+	HBM_TRY(hbm_rewrite_begin(&w, x->cx->scratch, p));
+	w.drop = drop;
+	for (hbm_node_id n = 0; n < p->nodes.n; n = p->nodes.items[n].end)
+		HBM_NEED(hbm_rewrite_copy_tree(&w, n));
+	hbm_rewrite_finish(&w);
+	return HBM_OK;
+}
+
 static hbm_status run(hbm_pass_cx *cx)
 {
 	preparer x = {.cx = cx};
@@ -223,7 +282,7 @@ static hbm_status run(hbm_pass_cx *cx)
 	for (uint32_t round = 0; round <= x.n_lx; round++) {
 		failure f = prepare_all(&x);
 		if (!f.what)
-			return HBM_OK;
+			return round ? undo_clones(&x) : HBM_OK;
 		if (!touches_lx(&x, f.op))
 			return give_up(&x, &f);
 		HBM_TRY(demote_op(&x, f.op));

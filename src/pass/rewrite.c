@@ -60,6 +60,10 @@ bool hbm_rewrite_copy_tree(hbm_rewrite *w, hbm_node_id old)
 	for (hbm_node_id n = old; n < end; n++) {
 		while (w->depth > depth && ends[w->depth - 1] == n)
 			hbm_rewrite_close(w);
+		if (w->drop && w->drop[n]) {
+			n = w->p->nodes.items[n].end - 1;
+			continue;
+		}
 		if (!hbm_rewrite_copy(w, n))
 			return false;
 		if (w->p->nodes.items[n].kind != HBM_NODE_OP)

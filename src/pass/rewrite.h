@@ -20,6 +20,7 @@ typedef struct hbm_rewrite {
 	hbm_node_id *moved; /* old node -> new node, HBM_NONE: gone */
 	hbm_node_id *open;  /* open new nodes, outermost first */
 	uint32_t depth;
+	const bool *drop;   /* old nodes that copy_tree leaves out; NULL: none */
 } hbm_rewrite;
 
 hbm_status hbm_rewrite_begin(hbm_rewrite *w, hbm_arena *scratch,

@@ -147,6 +147,7 @@ static bool add_copy(commit *c, hbm_storage_id s, bool in)
 	op.writes = (hbm_span){p->operands.n + 1, 1};
 	return HBM_PUSH(p->arena, &p->operands, (hbm_operand){.tensor = from}) &&
 	       HBM_PUSH(p->arena, &p->operands, (hbm_operand){.tensor = to}) &&
+	       hbm_add_attr_flag(p, &op.attrs, "clone") &&
 	       hbm_add_attr_flag(p, &op.attrs, "copy") &&
 	       hbm_add_attr_flag(p, &op.attrs, "pointwise") &&
 	       hbm_rewrite_op(&c->w, op);

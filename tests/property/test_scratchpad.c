@@ -2,7 +2,7 @@
 /* Random programs through the whole Spyre pipeline: the plan is legal for the
  * independent checker, every read sees the right value when it is executed, and
  * with the scratchpad no more HBM bytes move than without. */
-#include "test.h"
+#include "support/test.h"
 
 #include "pass/pass.h"
 #include "support/gen_program.h"
