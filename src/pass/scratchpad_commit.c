@@ -60,8 +60,10 @@ static hbm_tensor_id add_clone(hbm_program *p, hbm_tensor_id like)
 
 static void set_home(commit *c, hbm_storage_id s, hbm_tensor_id t)
 {
-	c->p->tensors.items[t].home = (hbm_home){HBM_HOME_LX, HBM_NONE, c->address[s],
-	                                         c->m->buffers[s].size};
+	if (c->p->tensors.items[t].base == HBM_NONE)
+		c->p->tensors.items[t].home =
+			(hbm_home){.kind = HBM_HOME_LX, .bundle = HBM_NONE,
+		                   .offset = c->address[s], .size = c->m->buffers[s].size};
 }
 
 static hbm_status make_tensors(commit *c)

@@ -314,13 +314,14 @@ static void clone_in_life(judge *j)
 	j->b->to_loop = repeats(j->p, last);
 }
 
-/* A result's clone is copied out behind the node of its producer. */
+/* A result's clone is copied out behind the node of its producer. Where nobody
+ * reads it later, that copy is the last use, and no op can take over its bytes. */
 static void clone_out_life(judge *j)
 {
 	hbm_node_id at = top_of(j->p, j->s->first_write);
 
 	j->b->clone_at = at;
-	if (j->b->end < j->m->last_tick[at]) {
+	if (j->b->end <= j->m->last_tick[at]) {
 		j->b->end = j->m->last_tick[at];
 		j->b->to_loop = true;
 	}
