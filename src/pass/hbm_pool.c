@@ -7,14 +7,13 @@
  * in one bundle, and so is written by exactly one. Every rule holds for the
  * storage, never for one of its names.
  *
- * Candidates of a bundle stand in the order (start, end, name). `bump` is the
- * seed's allocator to the letter; the default may do better and never does worse:
- * what it gives is compared with `bump` and the better one is kept. What does not
- * fit below the cap lives in standalone HBM; the rest of the bundle is unaffected.
+ * Candidates of a bundle stand in the order (start, end, name); pool_solve.c places
+ * them. What does not fit below the cap lives in standalone HBM; the rest of the
+ * bundle is unaffected.
  * Cost: O(n log n) and what the allocator takes. */
 #include "base/ckd.h"
 #include "base/sort.h"
-#include "pass/pass.h"
+#include "pass/pool.h"
 
 #include <inttypes.h>
 
@@ -120,107 +119,10 @@ static hbm_status demand_failed(hbm_pass_cx *cx, const hbm_storage *s, hbm_reaso
 	                hbm_tensor_name(cx->prog, s->root), hbm_reason_text(id));
 }
 
-/* One bundle's candidates: ids[0..n) in order. */
-typedef struct candidates {
-	hbm_pass_cx *cx;
-	const uint32_t *ids;
-	uint32_t n;
-	hbm_node_id bundle;
-	hbm_problem problem;
-} candidates;
-
-static const hbm_storage *storage_at(const candidates *c, uint32_t i)
+static const hbm_storage *storage_at(const hbm_pass_cx *cx, const hbm_pool_job *job,
+                                     uint32_t i)
 {
-	return &c->cx->an->storages.items[c->ids[i]];
-}
-
-static hbm_status make_problem(candidates *c, hbm_arena *a)
-{
-	hbm_pass_cx *cx = c->cx;
-	uint64_t granule = hbm_target_num(cx->target, HBM_KEY_HBM_GRANULE, 1);
-	uint64_t *size = HBM_ARRAY(a, uint64_t, c->n);
-	uint64_t *align = HBM_ARRAY(a, uint64_t, c->n);
-	uint64_t *pin = HBM_ARRAY(a, uint64_t, c->n);
-	int64_t *start = HBM_ARRAY(a, int64_t, c->n), *end = HBM_ARRAY(a, int64_t, c->n);
-	bool aligned = false, pinned = false;
-
-	HBM_NEED(size && align && pin && start && end);
-	for (uint32_t i = 0; i < c->n; i++) {
-		const hbm_storage *s = storage_at(c, i);
-		size[i] = s->reserve;
-		align[i] = s->align;
-		pin[i] = s->pin;
-		start[i] = cx->opts->no_reuse ? 0 : s->start;
-		end[i] = cx->opts->no_reuse ? 1 : s->end;
-		/* Sizes that are multiples of the granule keep smaller alignments. */
-		aligned |= granule % s->align != 0;
-		pinned |= s->pin != HBM_NO_OFFSET;
-	}
-	c->problem = (hbm_problem){.n = c->n, .size = size, .start = start, .end = end,
-	                           .align = aligned ? align : NULL,
-	                           .pin = pinned ? pin : NULL};
-	c->problem.capacity = cx->opts->pool_cap
-		? cx->opts->pool_cap
-		: hbm_target_num(cx->target, HBM_KEY_POOL_CAP, HBM_NO_OFFSET);
-	return HBM_OK;
-}
-
-static uint64_t placed_bytes(const hbm_problem *p, const hbm_placement *pl)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < p->n; i++)
-		sum += pl->offset[i] == HBM_NO_OFFSET ? 0 : p->size[i];
-	return sum;
-}
-
-static bool worse(const hbm_problem *p, const hbm_placement *a, const hbm_placement *b)
-{
-	uint64_t x = placed_bytes(p, a), y = placed_bytes(p, b);
-
-	return x < y || (x == y && a->extent > b->extent);
-}
-
-static hbm_status solve(const candidates *c, hbm_arena *a, hbm_placement *ret,
-                        uint64_t *ret_bump)
-{
-	const hbm_plan_opts *o = c->cx->opts;
-	hbm_problem free_of_pins = c->problem;
-	hbm_solve_opts so;
-	hbm_placement bump;
-
-	hbm_solve_defaults(&so);
-	so.keep_going = true;
-	so.allocator = "bump";
-	free_of_pins.pin = NULL;
-	HBM_TRY(hbm_solve(a, &free_of_pins, &so, c->cx->diags, &bump));
-	*ret_bump = bump.extent;
-	so.allocator = o->allocator;
-	so.effort = o->effort;
-	so.threads = o->threads;
-	so.deadline = o->deadline;
-	HBM_TRY(hbm_solve(a, &c->problem, &so, c->cx->diags, ret));
-	if (!o->allocator && !c->problem.pin && worse(&c->problem, ret, &bump))
-		*ret = bump;
-	return HBM_OK;
-}
-
-/* Lower bound of what was placed. */
-static hbm_status placed_bound(const candidates *c, hbm_arena *a,
-                               const hbm_placement *pl, uint64_t *ret)
-{
-	hbm_problem sub = c->problem;
-	uint64_t *size = HBM_ARRAY(a, uint64_t, c->n);
-	int64_t tick;
-
-	*ret = pl->lower_bound;
-	if (pl->n_placed == c->n)
-		return HBM_OK;
-	HBM_NEED(size);
-	for (uint32_t i = 0; i < c->n; i++)
-		size[i] = pl->offset[i] == HBM_NO_OFFSET ? 0 : c->problem.size[i];
-	sub.size = size;
-	return hbm_lower_bound(a, &sub, ret, &tick);
+	return &cx->an->storages.items[job->ids[i]];
 }
 
 static bool pins_meet(const hbm_storage *a, const hbm_storage *b)
@@ -231,16 +133,15 @@ static bool pins_meet(const hbm_storage *a, const hbm_storage *b)
 }
 
 /* A pin is a demand: one that cannot be met is an error, with the other party. */
-static hbm_status pin_failed(const candidates *c, uint32_t i)
+static hbm_status pin_failed(hbm_pass_cx *cx, const hbm_pool_job *job, uint32_t i)
 {
-	hbm_pass_cx *cx = c->cx;
-	const hbm_storage *s = storage_at(c, i);
+	const hbm_storage *s = storage_at(cx, job, i);
 	const hbm_tensor *x = &cx->prog->tensors.items[s->root];
 	hbm_where at = hbm_at(cx->prog, x->line, x->col, 0);
 	const char *name = hbm_tensor_name(cx->prog, s->root);
 
-	for (uint32_t k = 0; k < c->n; k++) {
-		const hbm_storage *o = storage_at(c, k);
+	for (uint32_t k = 0; k < job->n; k++) {
+		const hbm_storage *o = storage_at(cx, job, k);
 		if (k == i || !pins_meet(s, o))
 			continue;
 		return hbm_fail(cx->diags, HBM_SEMANTIC, HBM_E_DEMAND, at,
@@ -253,64 +154,62 @@ static hbm_status pin_failed(const candidates *c, uint32_t i)
 	return hbm_fail(cx->diags, HBM_SEMANTIC, HBM_E_DEMAND, at,
 	                "'%s' is pinned at %" PRIu64 ": %" PRIu64 " bytes from there pass "
 	                "the pool's cap of %" PRIu64, name, s->pin, s->reserve,
-	                c->problem.capacity);
+	                job->capacity);
 }
 
-static hbm_status annotate(const candidates *c, const hbm_placement *pl)
+static hbm_status unplaced(hbm_pass_cx *cx, const hbm_pool_job *job, uint32_t i)
 {
-	hbm_pass_cx *cx = c->cx;
+	const hbm_storage *s = storage_at(cx, job, i);
+	uint64_t figures[2] = {hbm_add_sat(job->extent, s->reserve), job->capacity};
 
-	for (uint32_t i = 0; i < c->n; i++) {
-		const hbm_storage *s = storage_at(c, i);
-		uint64_t figures[2] = {pl->extent + s->reserve, c->problem.capacity};
-		if (pl->offset[i] == HBM_NO_OFFSET && s->pin != HBM_NO_OFFSET)
-			return pin_failed(c, i);
-		if (pl->offset[i] == HBM_NO_OFFSET) {
-			if (s->demand == HBM_HOME_POOL)
-				return demand_failed(cx, s, HBM_REASON_OVERFLOW);
-			HBM_TRY(hbm_refuse(cx, c->ids[i], HBM_HOME_POOL,
-			                   HBM_REASON_OVERFLOW, 0, 2, figures));
-			continue;
-		}
-		cx->prog->tensors.items[s->root].home =
-			(hbm_home){.kind = HBM_HOME_POOL, .bundle = c->bundle,
-			           .offset = pl->offset[i], .size = s->reserve};
+	if (s->pin != HBM_NO_OFFSET)
+		return pin_failed(cx, job, i);
+	if (s->demand == HBM_HOME_POOL)
+		return demand_failed(cx, s, HBM_REASON_OVERFLOW);
+	return hbm_refuse(cx, job->ids[i], HBM_HOME_POOL, HBM_REASON_OVERFLOW, 0, 2,
+	                  figures);
+}
+
+static hbm_status annotate(hbm_pass_cx *cx, const hbm_pool_job *job)
+{
+	for (uint32_t i = 0; i < job->n; i++) {
+		const hbm_storage *s = storage_at(cx, job, i);
+		if (job->offset[i] == HBM_NO_OFFSET)
+			HBM_TRY(unplaced(cx, job, i));
+		else
+			cx->prog->tensors.items[s->root].home =
+				(hbm_home){.kind = HBM_HOME_POOL, .bundle = job->bundle,
+				           .offset = job->offset[i], .size = s->reserve};
 	}
 	return HBM_OK;
 }
 
-static void warn_overflow(const candidates *c, const hbm_plan_pool *pool)
+static void warn_overflow(hbm_pass_cx *cx, const hbm_pool_job *job)
 {
-	const hbm_node *b = &c->cx->prog->nodes.items[c->bundle];
+	const hbm_node *b = &cx->prog->nodes.items[job->bundle];
 
-	if (pool->n_overflow)
-		hbm_warn(c->cx->diags, HBM_E_POOL_OVERFLOW,
-		         hbm_at(c->cx->prog, b->line, b->col, 0),
-		         "bundle '%s': %u of %u pool-eligible storages do not fit below "
-		         "the cap of %" PRIu64 " bytes and live in standalone HBM",
-		         hbm_str_of(c->cx->prog, b->name), pool->n_overflow, c->n,
-		         pool->cap);
+	if (job->n_placed < job->n)
+		hbm_warn(cx->diags, HBM_E_POOL_OVERFLOW,
+		         hbm_at(cx->prog, b->line, b->col, 0),
+		         "bundle '%s': %" PRIu32 " of %" PRIu32 " pool-eligible storages do "
+		         "not fit below the cap of %" PRIu64 " bytes and live in standalone "
+		         "HBM", hbm_str_of(cx->prog, b->name), job->n - job->n_placed, job->n,
+		         job->capacity);
 }
 
-static hbm_status plan_bundle(candidates *c, hbm_arena *a)
+static hbm_status record(hbm_pass_cx *cx, const hbm_pool_job *job)
 {
-	hbm_plan_pool pool = {.bundle = c->bundle};
-	hbm_placement pl;
+	hbm_plan_pool pool = {.bundle = job->bundle, .extent = job->extent,
+	                      .name = cx->prog->nodes.items[job->bundle].name,
+	                      .lower_bound = job->lower_bound, .bump = job->bump,
+	                      .no_reuse = job->no_reuse, .cap = job->capacity,
+	                      .n_placed = job->n_placed,
+	                      .n_overflow = job->n - job->n_placed,
+	                      .outcome = job->outcome, .allocator = job->allocator};
 
-	HBM_TRY(make_problem(c, a));
-	HBM_TRY(solve(c, a, &pl, &pool.bump));
-	HBM_TRY(placed_bound(c, a, &pl, &pool.lower_bound));
-	HBM_TRY(annotate(c, &pl));
-	pool.name = c->cx->prog->nodes.items[c->bundle].name;
-	pool.extent = pl.extent;
-	pool.no_reuse = placed_bytes(&c->problem, &pl);
-	pool.cap = c->problem.capacity;
-	pool.n_placed = pl.n_placed;
-	pool.n_overflow = c->n - pl.n_placed;
-	pool.outcome = pool.extent == pool.lower_bound ? HBM_OPTIMAL : pl.outcome;
-	pool.allocator = pl.allocator;
-	warn_overflow(c, &pool);
-	HBM_NEED(HBM_PUSH(c->cx->keep, &c->cx->plan->pools, pool));
+	HBM_TRY(annotate(cx, job));
+	warn_overflow(cx, job);
+	HBM_NEED(HBM_PUSH(cx->keep, &cx->plan->pools, pool));
 	return HBM_OK;
 }
 
@@ -350,28 +249,40 @@ static hbm_status eligible(hbm_pass_cx *cx, uint32_t *ids, hbm_node_id *bundle,
 	return HBM_OK;
 }
 
+/* Cuts the sorted candidates into one job for each bundle. */
+static uint32_t cut(hbm_pool_job *jobs, const uint32_t *ids, uint32_t n,
+                    const hbm_node_id *bundle)
+{
+	uint32_t n_jobs = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!i || bundle[ids[i]] != bundle[ids[i - 1]])
+			jobs[n_jobs++] = (hbm_pool_job){.bundle = bundle[ids[i]],
+			                                .ids = ids + i};
+		jobs[n_jobs - 1].n++;
+	}
+	return n_jobs;
+}
+
 static hbm_status run(hbm_pass_cx *cx)
 {
-	uint32_t n_all = cx->an->storages.n, n = 0, i = 0;
+	uint32_t n_all = cx->an->storages.n, n = 0;
 	uint32_t *ids = HBM_ARRAY(cx->scratch, uint32_t, n_all);
 	hbm_node_id *bundle = HBM_ARRAY(cx->scratch, hbm_node_id, n_all);
+	hbm_pool_arenas arenas = {0};
 	order_cx context = {cx, bundle};
-	hbm_status status = HBM_OK;
-	hbm_arena arena;
+	hbm_pool_job *jobs;
+	hbm_status status;
 
 	HBM_NEED(ids && bundle);
 	HBM_TRY(eligible(cx, ids, bundle, &n));
 	HBM_NEED(hbm_merge_sort(cx->scratch, ids, n, order, &context));
-	hbm_arena_init(&arena, &cx->scratch->mem);
-	while (i < n && status == HBM_OK) {
-		candidates c = {.cx = cx, .ids = ids + i, .bundle = bundle[ids[i]]};
-		while (i < n && bundle[ids[i]] == c.bundle) {
-			c.n++;
-			i++;
-		}
-		status = plan_bundle(&c, &arena);
-		hbm_arena_fini(&arena);
-	}
+	HBM_NEED(jobs = HBM_ARRAY(cx->scratch, hbm_pool_job, n));
+	n = cut(jobs, ids, n, bundle);
+	status = hbm_pool_solve(cx, jobs, n, &arenas);
+	for (uint32_t i = 0; i < n && status == HBM_OK; i++)
+		status = record(cx, &jobs[i]);
+	hbm_pool_release(&arenas);
 	return status;
 }
 
