@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 #include "base/out.h"
-void hbm_json_print(const hbm_program *p, hbm_out *o);
+#include "ir/json.h"
 #include "ir/text.h"
 
 #include <string.h>

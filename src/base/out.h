@@ -47,7 +47,7 @@ bool hbm_membuf_write(void *user, const void *bytes, size_t n);
 
 /* JSON: two-space indent, fixed order, integers only. Containers opened with
  * `flat` stay on one line. */
-enum { HBM_JSON_DEPTH = 32 };
+enum { HBM_JSON_DEPTH = 160 };
 
 typedef struct hbm_json {
 	hbm_out *out;

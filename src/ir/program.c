@@ -18,6 +18,14 @@ static const struct {
 #undef X
 };
 
+const hbm_flag_word hbm_flag_words[HBM_N_FLAG_WORDS] = {
+	{"input", HBM_T_INPUT},     {"output", HBM_T_OUTPUT},
+	{"weight", HBM_T_WEIGHT},   {"state", HBM_T_STATE},
+	{"donated", HBM_T_DONATED}, {"zero", HBM_T_ZERO},
+	{"carried", HBM_T_CARRIED}, {"tile", HBM_T_TILE},
+	{"host", HBM_T_HOST},       {"dynamic", HBM_T_DYNAMIC},
+};
+
 uint32_t hbm_dtype_bits(hbm_dtype t)
 {
 	return t < HBM_N_DTYPES ? dtypes[t].bits : 0;

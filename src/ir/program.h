@@ -72,6 +72,15 @@ enum {
 	HBM_T_CALLER = HBM_T_INPUT | HBM_T_OUTPUT | HBM_T_WEIGHT | HBM_T_STATE,
 };
 
+/* The words for them in text and JSON, in a fixed order; T_SIZED has none. */
+typedef struct hbm_flag_word {
+	const char *word;
+	uint32_t flag;
+} hbm_flag_word;
+
+enum { HBM_N_FLAG_WORDS = 10 };
+extern const hbm_flag_word hbm_flag_words[HBM_N_FLAG_WORDS];
+
 /* Where a storage lives. */
 typedef enum hbm_home_kind {
 	HBM_HOME_NONE,

@@ -184,18 +184,11 @@ static void put_home(const hbm_program *p, hbm_out *o, const hbm_home *h)
 	}
 }
 
-static const struct {
-	const char *word;
-	uint32_t flag;
-} classes[] = {{"input", HBM_T_INPUT},
-               {"weight", HBM_T_WEIGHT},
-               {"state", HBM_T_STATE},
-               {"output", HBM_T_OUTPUT}},
-  flags[] = {{"input", HBM_T_INPUT},     {"output", HBM_T_OUTPUT},
-             {"weight", HBM_T_WEIGHT},   {"state", HBM_T_STATE},
-             {"donated", HBM_T_DONATED}, {"zero", HBM_T_ZERO},
-             {"carried", HBM_T_CARRIED}, {"tile", HBM_T_TILE},
-             {"host", HBM_T_HOST},       {"dynamic", HBM_T_DYNAMIC}};
+/* A tensor with several of these is declared by the first. */
+static const hbm_flag_word classes[] = {{"input", HBM_T_INPUT},
+                                        {"weight", HBM_T_WEIGHT},
+                                        {"state", HBM_T_STATE},
+                                        {"output", HBM_T_OUTPUT}};
 
 /* The keyword of the declaration; returns the flags it says. */
 static uint32_t put_class(hbm_out *o, const hbm_tensor *t)
@@ -220,9 +213,9 @@ static void put_flags(const hbm_program *p, hbm_out *o, const hbm_tensor *t,
 	if (!(t->flags & HBM_T_SIZED) &&
 	    (has_unknown(p, t->dims) || has_unknown(p, t->device)))
 		said |= HBM_T_DYNAMIC;
-	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-		if (t->flags & ~said & flags[i].flag)
-			hbm_putf(o, " %s", flags[i].word);
+	for (uint32_t i = 0; i < HBM_N_FLAG_WORDS; i++)
+		if (t->flags & ~said & hbm_flag_words[i].flag)
+			hbm_putf(o, " %s", hbm_flag_words[i].word);
 }
 
 static void print_tensor(const hbm_program *p, hbm_out *o, const hbm_tensor *t)

@@ -169,22 +169,11 @@ static hbm_status read_home(hbm_reader *r, hbm_tensor_id id, hbm_home *h)
 	return HBM_OK;
 }
 
-static const struct {
-	const char *word;
-	uint32_t flag;
-} flag_words[] = {
-	{"input", HBM_T_INPUT},     {"output", HBM_T_OUTPUT},
-	{"weight", HBM_T_WEIGHT},   {"state", HBM_T_STATE},
-	{"donated", HBM_T_DONATED}, {"zero", HBM_T_ZERO},
-	{"carried", HBM_T_CARRIED}, {"tile", HBM_T_TILE},
-	{"dynamic", HBM_T_DYNAMIC}, {"host", HBM_T_HOST},
-};
-
 static uint32_t flag_of(const hbm_token *t)
 {
-	for (size_t i = 0; i < sizeof flag_words / sizeof *flag_words; i++)
-		if (hbm_token_is(t, flag_words[i].word))
-			return flag_words[i].flag;
+	for (uint32_t i = 0; i < HBM_N_FLAG_WORDS; i++)
+		if (hbm_token_is(t, hbm_flag_words[i].word))
+			return hbm_flag_words[i].flag;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "support/ir.h"
 #include "support/test.h"
 
+#include "import/importer.h"
 #include "ir/validate.h"
 
 enum { N_PROGRAMS = 3000 };
@@ -54,32 +55,58 @@ static void test_valid(void **state)
 	            n_tiles > N_PROGRAMS / 10 && n_parallel > N_PROGRAMS / 10);
 }
 
+typedef struct form {
+	char *(*print)(hbm_arena *a, const hbm_program *p);
+	const char *from;
+} form;
+
+static void check_identity(const form *f, uint64_t seed)
+{
+	hbm_source src = {.path = "t"};
+	hbm_imported got;
+	hbm_arena a;
+	hbm_diags d;
+	hbm_program p;
+	gen_opts o;
+	char *first, *second;
+	const char *differs;
+
+	hbm_arena_init(&a, NULL);
+	hbm_diags_init(&d, &a);
+	options(&o, seed);
+	assert_int_equal(gen_program(&a, &o, &p), HBM_OK);
+	first = f->print(&a, &p);
+	src.bytes = (hbm_bytes){first, strlen(first)};
+	if (hbm_import_source(&a, &d, &src, f->from, NULL, NULL, &got) != HBM_OK)
+		fail_msg("seed %llu\n%s\n%s", (unsigned long long)seed,
+		         ir_messages(&a, &d, true), first);
+	differs = ir_difference(&p, &got.program);
+	second = f->print(&a, &got.program);
+	if (differs || strcmp(first, second))
+		fail_msg("seed %llu: %s\n%s\n%s", (unsigned long long)seed,
+		         differs ? differs : "text", first, second);
+	hbm_arena_fini(&a);
+}
+
 static void test_text(void **state)
 {
+	const form f = {ir_print, "hbm"};
+
 	(void)state;
-	for (uint64_t seed = 0; seed < N_PROGRAMS; seed++) {
-		hbm_arena a;
-		hbm_diags d;
-		hbm_program p, q;
-		gen_opts o;
-		char *first, *second;
-		const char *differs;
-		hbm_arena_init(&a, NULL);
-		hbm_diags_init(&d, &a);
-		options(&o, seed);
-		assert_int_equal(gen_program(&a, &o, &p), HBM_OK);
-		first = ir_print(&a, &p);
-		if (ir_read(&a, &d, first, &q) != HBM_OK ||
-		    hbm_validate(&q, &d) != HBM_OK)
-			fail_msg("seed %llu\n%s\n%s", (unsigned long long)seed,
-			         ir_messages(&a, &d, true), first);
-		differs = ir_difference(&p, &q);
-		second = ir_print(&a, &q);
-		if (differs || strcmp(first, second))
-			fail_msg("seed %llu: %s\n%s\n%s", (unsigned long long)seed,
-			         differs ? differs : "text", first, second);
-		hbm_arena_fini(&a);
-	}
+	for (uint64_t seed = 0; seed < N_PROGRAMS; seed++)
+		check_identity(&f, seed);
+}
+
+static void test_json(void **state)
+{
+	const form f = {ir_print_json, "json"};
+
+	(void)state;
+#if !HBM_HAVE_JANSSON
+	skip();
+#endif
+	for (uint64_t seed = 0; seed < N_PROGRAMS; seed++)
+		check_identity(&f, seed);
 }
 
 int main(void)
@@ -87,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_valid),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

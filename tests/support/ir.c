@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/ir.h"
 
+#include "ir/json.h"
+
 #include <string.h>
 
 hbm_status ir_read(hbm_arena *a, hbm_diags *d, const char *text, hbm_program *ret)
@@ -8,16 +10,27 @@ hbm_status ir_read(hbm_arena *a, hbm_diags *d, const char *text, hbm_program *re
 	return hbm_text_read(a, d, "t.hbm", text, strlen(text), NULL, 0, ret);
 }
 
-char *ir_print(hbm_arena *a, const hbm_program *p)
+static char *print(hbm_arena *a, const hbm_program *p,
+                   void (*write)(const hbm_program *, hbm_out *))
 {
 	hbm_membuf buf = {.arena = a};
 	hbm_out out;
 
 	hbm_out_init(&out, hbm_membuf_write, &buf);
-	hbm_text_print(p, &out);
+	write(p, &out);
 	if (hbm_out_finish(&out) != HBM_OK)
 		return NULL;
 	return buf.bytes.items ? buf.bytes.items : hbm_arena_strndup(a, "", 0);
+}
+
+char *ir_print(hbm_arena *a, const hbm_program *p)
+{
+	return print(a, p, hbm_text_print);
+}
+
+char *ir_print_json(hbm_arena *a, const hbm_program *p)
+{
+	return print(a, p, hbm_json_print);
 }
 
 static void put_source(hbm_out *out, const hbm_diag *m)

@@ -10,6 +10,8 @@
 hbm_status ir_read(hbm_arena *a, hbm_diags *d, const char *text, hbm_program *ret);
 /* Text of a program; NULL: out of memory. */
 char *ir_print(hbm_arena *a, const hbm_program *p);
+/* The same as JSON. */
+char *ir_print_json(hbm_arena *a, const hbm_program *p);
 /* All messages: "3:7: error: text [HBM0201]", notes "3:7: note: text", without a
  * place "-" for it; below each, when `source`, its line and what is underlined. */
 char *ir_messages(hbm_arena *a, const hbm_diags *d, bool source);

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages for faulty programs: each tests/golden/ir/NAME.hbm has what reading and
- * validating it says in NAME.expected. HBM_RENEW=1 writes these anew. */
+/* Messages for faulty programs: each tests/golden/ir/NAME.hbm (or .json) has what
+ * reading and validating it says in NAME.hbm.expected. HBM_RENEW=1 writes these
+ * anew. */
 #include "support/ir.h"
 #include "support/test.h"
 
 #include "base/file.h"
-#include "ir/validate.h"
+#include "import/importer.h"
 
 static const char *golden(hbm_arena *a, const char *name, const char *tail)
 {
 	const char *root = getenv("HBM_SOURCE");
-	size_t n = strlen(name) - strlen(".hbm");
 	char path[512];
 
 	assert_non_null(root);
-	snprintf(path, sizeof path, "%s/tests/golden/ir/%.*s%s", root, (int)n, name,
-	         tail);
+	snprintf(path, sizeof path, "%s/tests/golden/ir/%s%s", root, name, tail);
 	return hbm_arena_strndup(a, path, strlen(path));
 }
 
-static const char *say(hbm_arena *a, const hbm_bytes *text)
+static const char *say(hbm_arena *a, const char *name, const hbm_bytes *text)
 {
+	hbm_source src = {.path = name, .bytes = *text};
+	const char *from = strstr(name, ".json") ? "json" : "hbm";
+	hbm_imported got;
 	hbm_diags d;
-	hbm_program p;
 	hbm_status st;
 
 	hbm_diags_init(&d, a);
-	st = hbm_text_read(a, &d, "t.hbm", text->data, text->n, NULL, 0, &p);
-	if (st == HBM_OK)
-		st = hbm_validate(&p, &d);
+	st = hbm_import_source(a, &d, &src, from, NULL, NULL, &got);
 	assert_int_equal(st != HBM_OK, d.n_errors != 0);
 	return ir_messages(a, &d, true);
 }
@@ -48,9 +47,9 @@ static bool check_file(test_room *room, const char *name)
 	hbm_bytes text, expected;
 
 	assert_int_equal(hbm_file_read(&room->arena, &room->diags,
-	                               golden(&room->arena, name, ".hbm"), 0, &text),
+	                               golden(&room->arena, name, ""), 0, &text),
 	                 HBM_OK);
-	got = say(&room->arena, &text);
+	got = say(&room->arena, name, &text);
 	if (getenv("HBM_RENEW"))
 		renew(path, got);
 	assert_int_equal(hbm_file_read(&room->arena, &room->diags, path, 0, &expected),
@@ -74,8 +73,7 @@ static void test_golden(void **state)
 	assert_int_equal(hbm_dir_list(&room->arena, &room->diags, dir, &names, &n),
 	                 HBM_OK);
 	for (uint32_t i = 0; i < n; i++) {
-		size_t len = strlen(names[i]);
-		if (len <= 4 || strcmp(names[i] + len - 4, ".hbm"))
+		if (strstr(names[i], ".expected"))
 			continue;
 		n_files++;
 		n_bad += !check_file(room, names[i]);
