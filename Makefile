@@ -13,7 +13,7 @@ help:
 	echo 'make build          build/hbmplan'
 	echo 'make run            plan examples/transformer.hbm'
 	echo 'make test           all tests'
-	echo 'make check          layers, licence lines, quick tests'
+	echo 'make check          layers, files, documents, quick tests'
 	echo 'make ci             what .ci/run does'
 	echo 'make asan ubsan     quick tests under a sanitizer'
 	echo 'make clang          build and quick tests with clang'
@@ -40,6 +40,7 @@ check:
 	tools/bootstrap build test
 	tools/check_layers
 	tools/check_files
+	tools/check_docs
 	tools/build $(BUILD) $(CMAKE_ARGS)
 	$(CTEST) -LE 'slow|bench'
 
@@ -64,7 +65,10 @@ fuzz:
 bench:
 	tools/bootstrap build test
 	tools/build $(BUILD) $(CMAKE_ARGS)
-	$(CTEST) -L bench --verbose
+	cmake --build $(BUILD) --target bench
+	for program in $(BUILD)/bench/bench_*; do \
+		echo "== $$program"; $$program || exit; \
+	done
 
 golden-update:
 	tools/bootstrap build test
