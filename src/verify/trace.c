@@ -19,85 +19,19 @@
  *            group with its own space of the memory. `dims` are steps over loops
  *            already left whose trips do not touch each other.
  * Safe side  Where shapes differ, a write covers a read only if it covers all
- *            bytes the read ever reaches. More than MAX_DIMS steps, or MAX_GAPS
+ *            bytes the read ever reaches. More than HBM_TRACE_DIMS steps, or MAX_GAPS
  *            holes in one read: taken as not written.
  * Cost       Per touch: nesting depth times the pieces looked at, times log. */
-#include "verify/facts.h"
-#include "verify/ranges.h"
+#include "verify/trace.h"
 
 #include "base/ckd.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum {
-	DEFINED = 0, /* space: bytes that may have been written so far */
-	SPREAD = 1,  /* space: bytes written by several trips of a closed loop */
-	FIRST_SPACE = 2,
-	MAX_DIMS = 8,
-	MAX_GAPS = 1000,
-};
+enum { MAX_GAPS = 1000 };
 
-typedef struct dim {
-	uint64_t step, trips;
-} dim;
-
-typedef struct shape {
-	uint64_t lo, len;
-	uint64_t coef[HBM_MAX_DEPTH]; /* by level */
-	dim dims[MAX_DIMS];           /* by step */
-	uint32_t n_dims;
-	bool lost; /* more than we follow */
-} shape;
-
-/* Writes of one trip that move alike. */
-typedef struct group {
-	uint32_t space, next; /* next group of the level, HBM_NONE: last */
-	uint32_t first, n;    /* in trace.words: coefficients, then dims */
-} group;
-
-typedef struct level {
-	hbm_node_id loop;
-	uint64_t serial;
-	uint32_t still;  /* space of the writes that move with nothing */
-	uint32_t groups; /* the others, HBM_NONE: none */
-} level;
-
-typedef struct trace {
-	hbm_facts *f;
-	hbm_class *c;
-	hbm_ranges mem;
-	level levels[HBM_MAX_DEPTH];
-	uint32_t depth;
-	HBM_VEC(group) groups;
-	HBM_VEC(uint64_t) words;
-	hbm_map by_key;
-	uint32_t spaces;
-	uint64_t serial;
-	uint32_t gaps; /* of the read at hand */
-	bool always;   /* the class has bytes before the program runs */
-} trace;
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0xff51afd7ed558ccdu;
-	return h ^ h >> 32;
-}
-
-static const hbm_node *loop_at(const trace *tr, uint32_t d)
-{
-	return &tr->f->p->nodes.items[tr->levels[d].loop];
-}
-
-/* Trips that surely run (for a write) or that may run (for a read). */
-static uint64_t trips_at(const trace *tr, uint32_t d, bool write)
-{
-	uint64_t trips = loop_at(tr, d)->trips;
-
-	return trips ? trips : write ? 2 : UINT64_MAX;
-}
-
-static void cross(trace *tr, hbm_node_id n)
+static void cross(hbm_trace *tr, hbm_node_id n)
 {
 	hbm_class *c = tr->c;
 
@@ -107,184 +41,57 @@ static void cross(trace *tr, hbm_node_id n)
 		c->to = tr->f->end[n];
 }
 
-static bool crossed(const trace *tr, hbm_node_id n)
+static bool crossed(const hbm_trace *tr, hbm_node_id n)
 {
 	return tr->c->from <= tr->f->begin[n] && tr->c->to >= tr->f->end[n];
 }
 
-/* End of all bytes the shape reaches while levels below `depth` run. */
-static uint64_t reach(const trace *tr, const shape *s, uint32_t depth, bool write)
-{
-	uint64_t end = hbm_add_sat(s->lo, s->len);
-
-	for (uint32_t i = 0; i < s->n_dims; i++)
-		end = hbm_add_sat(end, hbm_mul_sat(s->dims[i].step,
-		                                   s->dims[i].trips - 1));
-	for (uint32_t d = 0; d < depth; d++)
-		end = hbm_add_sat(end, hbm_mul_sat(s->coef[d],
-		                                   trips_at(tr, d, write) - 1));
-	return s->lost ? UINT64_MAX : end;
-}
-
-/* Takes the smallest steps into the range while their trips touch each other. */
-static void settle(shape *s)
-{
-	uint32_t n = 0;
-
-	while (n < s->n_dims && s->dims[n].step <= s->len) {
-		s->len = hbm_add_sat(s->len, hbm_mul_sat(s->dims[n].step,
-		                                         s->dims[n].trips - 1));
-		n++;
-	}
-	memmove(s->dims, s->dims + n, (s->n_dims - n) * sizeof *s->dims);
-	s->n_dims -= n;
-}
-
-/* Leaves level `d`: its coefficient becomes a step. */
-static void fold(const trace *tr, shape *s, uint32_t d, bool write)
-{
-	dim new = {s->coef[d], trips_at(tr, d, write)};
-	uint32_t i = s->n_dims;
-
-	s->coef[d] = 0;
-	if (!new.step)
-		return;
-	if (s->n_dims == MAX_DIMS) {
-		s->lost = true;
-		return;
-	}
-	for (; i && s->dims[i - 1].step > new.step; i--)
-		s->dims[i] = s->dims[i - 1];
-	s->dims[i] = new;
-	s->n_dims++;
-	settle(s);
-}
-
-/* ---- groups --------------------------------------------------------------- */
-
-static bool moves(const shape *s, uint32_t depth)
-{
-	for (uint32_t d = 0; d < depth; d++)
-		if (s->coef[d])
-			return true;
-	return false;
-}
-
-static uint64_t key_of(const trace *tr, uint32_t d, const shape *s)
-{
-	uint64_t h = mix(0x5bd1e995, tr->levels[d].serial);
-
-	for (uint32_t i = 0; i <= d; i++)
-		h = mix(h, s->coef[i]);
-	for (uint32_t i = 0; i < s->n_dims; i++)
-		h = mix(mix(h, s->dims[i].step), s->dims[i].trips);
-	return h;
-}
-
-static bool group_is(const trace *tr, uint32_t i, uint32_t d, const shape *s)
-{
-	const group *g = &tr->groups.items[i];
-	const uint64_t *w = tr->words.items + g->first;
-
-	return i < tr->groups.n && g->n == d + 1 + 2 * s->n_dims &&
-	       !memcmp(w, s->coef, (d + 1) * sizeof *w) &&
-	       !memcmp(w + d + 1, s->dims, s->n_dims * sizeof *s->dims);
-}
-
-/* Space of what this trip of level `d` wrote that moves like `s`, HBM_NONE:
- * nothing. */
-static uint32_t space_of(const trace *tr, uint32_t d, const shape *s)
-{
-	uint32_t i;
-
-	if (!s->n_dims && !moves(s, d + 1))
-		return tr->levels[d].still;
-	i = hbm_map_get(&tr->by_key, key_of(tr, d, s));
-	return i != HBM_NONE && group_is(tr, i, d, s) ? tr->groups.items[i].space
-	                                              : HBM_NONE;
-}
-
-static hbm_status group_make(trace *tr, uint32_t d, const shape *s)
-{
-	hbm_arena *a = tr->f->arena;
-	group g = {.space = tr->spaces++, .next = tr->levels[d].groups,
-	           .first = tr->words.n};
-
-	for (uint32_t i = 0; i <= d; i++)
-		HBM_NEED(HBM_PUSH(a, &tr->words, s->coef[i]));
-	for (uint32_t i = 0; i < s->n_dims; i++) {
-		HBM_NEED(HBM_PUSH(a, &tr->words, s->dims[i].step));
-		HBM_NEED(HBM_PUSH(a, &tr->words, s->dims[i].trips));
-	}
-	g.n = tr->words.n - g.first;
-	tr->levels[d].groups = tr->groups.n;
-	HBM_NEED(hbm_map_set(&tr->by_key, key_of(tr, d, s), tr->groups.n));
-	HBM_NEED(HBM_PUSH(a, &tr->groups, g));
-	return HBM_OK;
-}
-
-/* This trip of level `d` has written the shape. */
-static hbm_status record(trace *tr, uint32_t d, const shape *s)
-{
-	uint32_t space = s->lost ? HBM_NONE : space_of(tr, d, s);
-
-	if (s->lost)
-		return HBM_OK;
-	if (space == HBM_NONE) {
-		space = tr->spaces;
-		HBM_TRY(group_make(tr, d, s));
-	}
-	HBM_NEED(hbm_ranges_put(&tr->mem, space, s->lo, hbm_add_sat(s->lo, s->len),
-	                        (hbm_cargo){0}));
-	return HBM_OK;
-}
-
 /* ---- reading -------------------------------------------------------------- */
 
-static bool defined(const trace *tr, uint64_t lo, uint64_t hi)
+static bool defined(const hbm_trace *tr, uint64_t lo, uint64_t hi)
 {
-	return tr->always || hbm_ranges_find(&tr->mem, DEFINED, lo, hi);
+	return tr->always || hbm_ranges_find(&tr->mem, HBM_TRACE_DEFINED, lo, hi);
 }
 
 /* True if the writes of this trip of level `d` that do not move with anything
  * hold all bytes that the shape ever reaches. */
-static bool all_written(const trace *tr, uint32_t d, const shape *s)
+static bool all_written(const hbm_trace *tr, uint32_t d, const hbm_shape *s)
 {
-	uint64_t end = reach(tr, s, tr->depth, false);
+	uint64_t end = hbm_shape_reach(tr, s, tr->depth, false);
 	const hbm_piece *p =
 		hbm_ranges_find(&tr->mem, tr->levels[d].still, s->lo, end);
 
 	return p && p->lo <= s->lo && p->hi >= end;
 }
 
-static void look_up(trace *tr, uint32_t depth, const shape *s);
+static void look_up(hbm_trace *tr, uint32_t depth, const hbm_shape *s);
 
 /* Bytes [lo, hi) of the shape are not written in this trip by what moves alike. */
-static void look_further(trace *tr, uint32_t d, const shape *s, uint64_t lo,
+static void look_further(hbm_trace *tr, uint32_t d, const hbm_shape *s, uint64_t lo,
                          uint64_t hi)
 {
-	shape part = *s;
+	hbm_shape part = *s;
 
 	part.lo = lo;
 	part.len = hi - lo;
 	if (all_written(tr, d, &part) ||
-	    !defined(tr, lo, reach(tr, &part, tr->depth, false)))
+	    !defined(tr, lo, hbm_shape_reach(tr, &part, tr->depth, false)))
 		return;
 	cross(tr, tr->levels[d].loop);
-	fold(tr, &part, d, false);
+	hbm_shape_fold(tr, &part, d, false);
 	look_up(tr, d, &part);
 }
 
 /* Where does a read of the shape get its bytes, seen from the `depth` outermost
  * loops? Recursion is as deep as loops nest. */
-static void look_up(trace *tr, uint32_t depth, const shape *s)
+static void look_up(hbm_trace *tr, uint32_t depth, const hbm_shape *s)
 {
 	uint64_t at = s->lo, end = hbm_add_sat(s->lo, s->len);
 	uint32_t d = depth - 1, space;
 
 	if (!depth || crossed(tr, tr->levels[0].loop))
 		return;
-	space = s->lost ? HBM_NONE : space_of(tr, d, s);
+	space = s->lost ? HBM_NONE : hbm_trace_space(tr, d, s);
 	while (at < end) {
 		const hbm_piece *p = tr->gaps < MAX_GAPS
 			? hbm_ranges_find(&tr->mem, space, at, end) : NULL;
@@ -298,12 +105,12 @@ static void look_up(trace *tr, uint32_t depth, const shape *s)
 }
 
 /* A read after a loop whose trips wrote different bytes of it. */
-static void look_at_spread(trace *tr, uint64_t lo, uint64_t hi)
+static void look_at_spread(hbm_trace *tr, uint64_t lo, uint64_t hi)
 {
 	const hbm_piece *p;
 	uint32_t n = 0;
 
-	while (lo < hi && (p = hbm_ranges_find(&tr->mem, SPREAD, lo, hi)) != NULL) {
+	while (lo < hi && (p = hbm_ranges_find(&tr->mem, HBM_TRACE_SPREAD, lo, hi)) != NULL) {
 		cross(tr, p->cargo.who);
 		lo = p->hi;
 		if (++n == MAX_GAPS)
@@ -311,75 +118,66 @@ static void look_at_spread(trace *tr, uint64_t lo, uint64_t hi)
 	}
 }
 
-static void on_read(trace *tr, const shape *s)
+static void on_read(hbm_trace *tr, const hbm_shape *s)
 {
 	tr->gaps = 0;
 	look_up(tr, tr->depth, s);
-	look_at_spread(tr, s->lo, reach(tr, s, tr->depth, false));
+	look_at_spread(tr, s->lo, hbm_shape_reach(tr, s, tr->depth, false));
 }
 
 /* ---- writing -------------------------------------------------------------- */
 
-static hbm_status define(trace *tr, uint64_t lo, uint64_t hi)
+static hbm_status define(hbm_trace *tr, uint64_t lo, uint64_t hi)
 {
-	HBM_NEED(hbm_ranges_put(&tr->mem, DEFINED, lo, hi, (hbm_cargo){0}));
+	HBM_NEED(hbm_ranges_put(&tr->mem, HBM_TRACE_DEFINED, lo, hi, (hbm_cargo){0}));
 	return HBM_OK;
 }
 
-static hbm_status on_write(trace *tr, const shape *s)
+static hbm_status on_write(hbm_trace *tr, const hbm_shape *s)
 {
 	uint64_t end = hbm_add_sat(s->lo, s->len);
 
-	if (!moves(s, tr->depth))
-		HBM_NEED(hbm_ranges_cut(&tr->mem, SPREAD, s->lo, end));
+	if (!hbm_shape_moves(s, tr->depth))
+		HBM_NEED(hbm_ranges_cut(&tr->mem, HBM_TRACE_SPREAD, s->lo, end));
 	if (!tr->depth)
 		return define(tr, s->lo, end);
-	return record(tr, tr->depth - 1, s);
+	return hbm_trace_record(tr, tr->depth - 1, s);
 }
 
 /* ---- loops ---------------------------------------------------------------- */
 
-static void shape_of_group(const trace *tr, const group *g, uint32_t d, shape *ret)
-{
-	const uint64_t *w = tr->words.items + g->first;
-
-	memset(ret, 0, sizeof *ret);
-	memcpy(ret->coef, w, (d + 1) * sizeof *w);
-	ret->n_dims = (g->n - (d + 1)) / 2;
-	memcpy(ret->dims, w + d + 1, ret->n_dims * sizeof *ret->dims);
-}
-
 /* What the trips of level `d` wrote in one space, seen from outside the loop. */
-static hbm_status hand_up(trace *tr, uint32_t d, uint32_t space, const shape *move)
+static hbm_status hand_up(hbm_trace *tr, uint32_t d, uint32_t space,
+                          const hbm_shape *move)
 {
 	hbm_cargo who = {.who = tr->levels[d].loop};
 	const hbm_piece *p;
 	uint64_t at = 0;
 
 	while ((p = hbm_ranges_find(&tr->mem, space, at, UINT64_MAX)) != NULL) {
-		shape s = *move;
+		hbm_shape s = *move;
 		s.lo = p->lo;
 		s.len = p->hi - p->lo;
 		at = p->hi;
 		if (s.coef[d])
-			HBM_NEED(hbm_ranges_put(&tr->mem, SPREAD, s.lo,
-			                        reach(tr, &s, tr->depth, false), who));
-		fold(tr, &s, d, true);
+			HBM_NEED(hbm_ranges_put(&tr->mem, HBM_TRACE_SPREAD, s.lo,
+			                        hbm_shape_reach(tr, &s, tr->depth, false), who));
+		hbm_shape_fold(tr, &s, d, true);
 		if (d)
-			HBM_TRY(record(tr, d - 1, &s));
+			HBM_TRY(hbm_trace_record(tr, d - 1, &s));
 	}
 	return HBM_OK;
 }
 
-static hbm_status close_loop(trace *tr)
+static hbm_status close_loop(hbm_trace *tr)
 {
 	uint32_t d = tr->depth - 1, i = tr->levels[d].groups;
-	shape move = {0};
+	hbm_shape move = {0};
 
 	HBM_TRY(hand_up(tr, d, tr->levels[d].still, &move));
 	while (i != HBM_NONE) {
-		group g = tr->groups.items[i];
-		shape_of_group(tr, &g, d, &move);
+		hbm_group g = tr->groups.items[i];
+		hbm_trace_moves(tr, &g, d, &move);
 		HBM_TRY(hand_up(tr, d, g.space, &move));
 		i = g.next;
 	}
@@ -387,7 +185,7 @@ static hbm_status close_loop(trace *tr)
 	return HBM_OK;
 }
 
-static void shape_of_touch(const trace *tr, const hbm_touch *t, shape *ret)
+static void shape_of_touch(const hbm_trace *tr, const hbm_touch *t, hbm_shape *ret)
 {
 	const hbm_program *p = tr->f->p;
 	const hbm_operand *o = &p->operands.items[t->operand];
@@ -403,7 +201,7 @@ static void shape_of_touch(const trace *tr, const hbm_touch *t, shape *ret)
 }
 
 /* Before an outermost loop runs: everything its body may write in any trip. */
-static hbm_status define_ahead(trace *tr, uint32_t i, hbm_node_id loop)
+static hbm_status define_ahead(hbm_trace *tr, uint32_t i, hbm_node_id loop)
 {
 	const hbm_program *p = tr->f->p;
 	const hbm_touch *t = tr->f->touches + tr->c->touches.first;
@@ -426,7 +224,7 @@ static hbm_status define_ahead(trace *tr, uint32_t i, hbm_node_id loop)
 }
 
 /* Leaves the loops that do not hold touch `i`, enters those that do. */
-static hbm_status move_to(trace *tr, uint32_t i)
+static hbm_status move_to(hbm_trace *tr, uint32_t i)
 {
 	const hbm_facts *f = tr->f;
 	hbm_op_id op = f->touches[tr->c->touches.first + i].op;
@@ -442,17 +240,17 @@ static hbm_status move_to(trace *tr, uint32_t i)
 	n = inner;
 	for (uint32_t k = open; k; k--, n = f->loop[n])
 		tr->levels[tr->depth + k - 1] =
-			(level){n, ++tr->serial, tr->spaces++, HBM_NONE};
+			(hbm_level){n, ++tr->serial, tr->spaces++, HBM_NONE};
 	if (!tr->depth && open && !tr->always)
 		HBM_TRY(define_ahead(tr, i, tr->levels[0].loop));
 	tr->depth += open;
 	return HBM_OK;
 }
 
-static hbm_status run(trace *tr)
+static hbm_status run(hbm_trace *tr)
 {
 	const hbm_touch *t = tr->f->touches + tr->c->touches.first;
-	shape s;
+	hbm_shape s;
 
 	for (uint32_t i = 0; i < tr->c->touches.n; i++) {
 		HBM_TRY(move_to(tr, i));
@@ -471,7 +269,7 @@ static hbm_status run(trace *tr)
 
 /* Marks the parallel groups the class is touched in; true if it is also touched
  * in a loop that can run twice. */
-static bool look_around(trace *tr)
+static bool look_around(hbm_trace *tr)
 {
 	const hbm_facts *f = tr->f;
 	const hbm_touch *t = f->touches + tr->c->touches.first;
@@ -486,7 +284,7 @@ static bool look_around(trace *tr)
 	return loops;
 }
 
-static hbm_status trace_class(trace *tr, hbm_class *c)
+static hbm_status trace_class(hbm_trace *tr, hbm_class *c)
 {
 	enum { BORN_BEFORE = HBM_T_INPUT | HBM_T_WEIGHT | HBM_T_STATE | HBM_T_ZERO };
 
@@ -499,7 +297,7 @@ static hbm_status trace_class(trace *tr, hbm_class *c)
 		return HBM_OK;
 	if (look_around(tr)) {
 		hbm_ranges_clear(&tr->mem);
-		tr->spaces = FIRST_SPACE;
+		tr->spaces = HBM_TRACE_SPACES;
 		tr->groups.n = tr->words.n = 0;
 		HBM_TRY(run(tr));
 	}
@@ -512,7 +310,7 @@ static hbm_status trace_class(trace *tr, hbm_class *c)
 
 hbm_status hbm_facts_trace(hbm_facts *f)
 {
-	trace tr = {.f = f};
+	hbm_trace tr = {.f = f};
 
 	HBM_TRY(hbm_ranges_init(&tr.mem, f->arena));
 	hbm_map_init(&tr.by_key, f->arena);

@@ -184,7 +184,8 @@ static void test_lives(void **state)
 
 static const char two[] = "input x:8 bytes;output y:8 bytes;tensor a:8 bytes;"
                           "tensor b:8 bytes;tensor c:8 bytes;"
-                          "bundle k {op (x) -> a;op (a) -> b;op (a, b) -> c;op (c) -> y}";
+                          "bundle k {op (x) -> a;op (a) -> b;op (a, b) -> c;"
+                          "op (c) -> y}";
 
 static void test_legal(void **state)
 {
