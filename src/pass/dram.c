@@ -193,15 +193,34 @@ static hbm_status put(placer *pl, const items *it, uint32_t i, uint64_t offset)
 	return HBM_PUSH(cx->keep, &cx->plan->scratch, s) ? HBM_OK : HBM_NOMEM;
 }
 
+/* Lower bound of the items that were placed. */
+static hbm_status placed_bound(placer *pl, const items *it, const hbm_placement *placed,
+                               uint64_t *ret)
+{
+	uint64_t *size = HBM_ARRAY(pl->cx->scratch, uint64_t, it->n);
+	hbm_problem problem = {.n = it->n, .size = size, .start = it->start,
+	                       .end = it->end, .align = it->align,
+	                       .capacity = HBM_NO_OFFSET};
+	int64_t tick;
+
+	*ret = placed->lower_bound;
+	if (placed->n_placed == it->n)
+		return HBM_OK;
+	HBM_NEED(size);
+	for (uint32_t i = 0; i < it->n; i++)
+		size[i] = placed->offset[i] == HBM_NO_OFFSET ? 0 : it->size[i];
+	return hbm_lower_bound(pl->cx->scratch, &problem, ret, &tick);
+}
+
 /* Writes down where the placed items of a region are; the others go to `rest`. */
 static hbm_status take(placer *pl, const items *it, const hbm_placement *placed,
                        hbm_sym class, items *rest)
 {
 	hbm_plan_region r = {.class = class, .base = pl->next, .extent = placed->extent,
-	                     .lower_bound = placed->lower_bound,
 	                     .outcome = placed->outcome, .allocator = placed->allocator};
 
 	rest->n = 0;
+	HBM_TRY(placed_bound(pl, it, placed, &r.lower_bound));
 	for (uint32_t i = 0; i < it->n; i++) {
 		if (placed->offset[i] == HBM_NO_OFFSET) {
 			copy_item(rest, it, i);

@@ -51,6 +51,8 @@ void hbm_check_homes(hbm_check *cx);
 hbm_status hbm_check_overlap(hbm_check *cx) HBM_MUST_USE;
 /* Who may live in a pool, and the entries of pools. (pools.c) */
 hbm_status hbm_check_pools(hbm_check *cx) HBM_MUST_USE;
+/* Stretches of HBM with addresses. (regions.c) */
+hbm_status hbm_check_regions(hbm_check *cx) HBM_MUST_USE;
 /* Sums by category, pressure and the verdict on the budget. (sums.c) */
 hbm_status hbm_check_sums(hbm_check *cx) HBM_MUST_USE;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * overlap: no two storages hold bytes of one space while both are live.
+ * overlap: no two storages hold bytes of one space while both are live; scratch of
+ * an op that has an address counts like a storage that lives while the op runs.
  *
  * Method     A sweep over ticks. The storages that are live stand in a map of
  *            byte ranges; one that is born may not meet any of them. Lives are
@@ -15,10 +16,12 @@
 
 enum { SPACE_HBM = 0, SPACE_LX = 1, FIRST_POOL = 2 };
 
+/* Items are the plan's storages, then its scratch. */
 typedef struct sweep {
 	hbm_check *cx;
 	hbm_ranges live;
-	bool *there; /* storage -> it stands in `live` */
+	uint32_t n, n_storages;
+	bool *there; /* item -> it stands in `live` */
 } sweep;
 
 static const hbm_plan_storage *storage_at(const sweep *w, uint32_t s)
@@ -26,12 +29,26 @@ static const hbm_plan_storage *storage_at(const sweep *w, uint32_t s)
 	return &w->cx->plan->storages.items[s];
 }
 
-/* False: the storage has no address that others could have as well. */
+static const hbm_plan_scratch *scratch_at(const sweep *w, uint32_t i)
+{
+	return &w->cx->plan->scratch.items[i - w->n_storages];
+}
+
+/* False: the item has no address that others could have as well. */
 static bool region(const sweep *w, uint32_t s, hbm_piece *ret)
 {
-	const hbm_plan_storage *x = storage_at(w, s);
-	uint64_t size = w->cx->own[s].reserve;
+	const hbm_plan_storage *x;
+	uint64_t size;
 
+	if (s >= w->n_storages) {
+		ret->space = SPACE_HBM;
+		ret->lo = scratch_at(w, s)->offset;
+		ret->hi = hbm_add_sat(ret->lo, scratch_at(w, s)->size);
+		ret->cargo = (hbm_cargo){.who = s};
+		return true;
+	}
+	x = storage_at(w, s);
+	size = w->cx->own[s].reserve;
 	if (x->home.offset == HBM_NO_OFFSET || w->cx->own[s].flags & HBM_T_HOST)
 		return false;
 	if (x->home.kind == HBM_HOME_POOL && x->home.bundle >= w->cx->p->nodes.n)
@@ -49,10 +66,32 @@ static bool region(const sweep *w, uint32_t s, hbm_piece *ret)
 
 static void life(const sweep *w, uint32_t s, uint32_t *ret_start, uint32_t *ret_end)
 {
-	bool callers = w->cx->own[s].flags & HBM_T_CALLER;
+	bool callers = s < w->n_storages && w->cx->own[s].flags & HBM_T_CALLER;
 
+	if (s >= w->n_storages) {
+		*ret_start = scratch_at(w, s)->op;
+		*ret_end = *ret_start + 1;
+		return;
+	}
 	*ret_start = callers ? 0 : w->cx->own[s].start;
 	*ret_end = callers ? w->cx->f.n_ticks : w->cx->own[s].end;
+}
+
+static const char *item_name(const sweep *w, uint32_t s)
+{
+	return s < w->n_storages ? hbm_check_name(w->cx, s)
+	                         : hbm_check_op(w->cx, scratch_at(w, s)->op);
+}
+
+static void note_item(const sweep *w, const hbm_piece *p)
+{
+	uint32_t start, end;
+
+	life(w, p->cargo.who, &start, &end);
+	hbm_note(w->cx->d, HBM_NOWHERE,
+	         "%s'%s' has bytes [%" PRIu64 ", %" PRIu64 ") and is live at [%u, %u)",
+	         p->cargo.who < w->n_storages ? "" : "scratch of op ",
+	         item_name(w, p->cargo.who), p->lo, p->hi, start, end);
 }
 
 static void report(const sweep *w, const hbm_piece *a, const hbm_piece *b)
@@ -60,24 +99,22 @@ static void report(const sweep *w, const hbm_piece *a, const hbm_piece *b)
 	hbm_check *cx = w->cx;
 	uint64_t lo = a->lo > b->lo ? a->lo : b->lo;
 	uint64_t hi = a->hi < b->hi ? a->hi : b->hi;
-	uint32_t sa, ea, sb, eb, tick;
+	uint32_t s = b->cargo.who, start, other, end;
+	const char *pool = "", *where = a->space == SPACE_LX ? "the scratchpad" : "HBM";
 
-	life(w, a->cargo.who, &sa, &ea);
-	life(w, b->cargo.who, &sb, &eb);
-	tick = sa > sb ? sa : sb;
-	HBM_FAULT(cx, storage_at(w, b->cargo.who)->root,
-	          "storages '%s' and '%s' share bytes [%" PRIu64 ", %" PRIu64
-	          ") of %s%s%s at tick %u (op '%s'): '%s' has [%" PRIu64 ", %" PRIu64
-	          ") and is live at [%u, %u), '%s' has [%" PRIu64 ", %" PRIu64
-	          ") and is live at [%u, %u)",
-	          hbm_check_name(cx, a->cargo.who), hbm_check_name(cx, b->cargo.who),
-	          lo, hi, a->space == SPACE_LX ? "the scratchpad"
-	                  : a->space == SPACE_HBM ? "HBM" : "the pool of '",
-	          a->space < FIRST_POOL ? "" : hbm_str_of(cx->p,
-	                  cx->p->nodes.items[a->space - FIRST_POOL].name),
-	          a->space < FIRST_POOL ? "" : "'", tick, hbm_check_op(cx, tick),
-	          hbm_check_name(cx, a->cargo.who), a->lo, a->hi, sa, ea,
-	          hbm_check_name(cx, b->cargo.who), b->lo, b->hi, sb, eb);
+	life(w, a->cargo.who, &other, &end);
+	life(w, s, &start, &end);
+	start = other > start ? other : start;
+	if (a->space >= FIRST_POOL) {
+		where = "the pool of ";
+		pool = hbm_str_of(cx->p, cx->p->nodes.items[a->space - FIRST_POOL].name);
+	}
+	HBM_FAULT(cx, s < w->n_storages ? storage_at(w, s)->root : HBM_NONE,
+	          "storages '%s' and '%s' share bytes [%" PRIu64 ", %" PRIu64 ") of %s%s at "
+	          "tick %u (op '%s')", item_name(w, a->cargo.who), item_name(w, s), lo, hi,
+	          where, pool, start, hbm_check_op(cx, start));
+	note_item(w, a);
+	note_item(w, b);
 }
 
 static hbm_status born(sweep *w, uint32_t s)
@@ -115,7 +152,7 @@ typedef struct by_tick {
 static hbm_status sort_by_tick(const sweep *w, bool ends, by_tick *ret)
 {
 	hbm_check *cx = w->cx;
-	uint32_t n = cx->plan->storages.n, ticks = cx->f.n_ticks;
+	uint32_t n = w->n, ticks = cx->f.n_ticks;
 	by_tick b = {.first = HBM_ZARRAY(cx->a, uint32_t, (size_t)ticks + 3),
 	             .ids = HBM_ARRAY(cx->a, uint32_t, n)};
 	uint32_t start, end;
@@ -123,14 +160,14 @@ static hbm_status sort_by_tick(const sweep *w, bool ends, by_tick *ret)
 	HBM_NEED(b.first && b.ids);
 	for (uint32_t s = 0; s < n; s++) {
 		life(w, s, &start, &end);
-		if (start < end)
+		if (start < end && end <= ticks)
 			b.first[(ends ? end : start) + 2]++;
 	}
 	for (uint32_t t = 0; t <= ticks; t++)
 		b.first[t + 2] += b.first[t + 1];
 	for (uint32_t s = 0; s < n; s++) {
 		life(w, s, &start, &end);
-		if (start < end)
+		if (start < end && end <= ticks)
 			b.ids[b.first[(ends ? end : start) + 1]++] = s;
 	}
 	*ret = b;
@@ -139,11 +176,12 @@ static hbm_status sort_by_tick(const sweep *w, bool ends, by_tick *ret)
 
 hbm_status hbm_check_overlap(hbm_check *cx)
 {
-	sweep w = {.cx = cx};
+	sweep w = {.cx = cx, .n_storages = cx->plan->storages.n};
 	by_tick births, deaths;
 
+	w.n = w.n_storages + cx->plan->scratch.n;
 	HBM_TRY(hbm_ranges_init(&w.live, cx->a));
-	HBM_NEED(w.there = HBM_ZARRAY(cx->a, bool, cx->plan->storages.n));
+	HBM_NEED(w.there = HBM_ZARRAY(cx->a, bool, w.n));
 	HBM_TRY(sort_by_tick(&w, false, &births));
 	HBM_TRY(sort_by_tick(&w, true, &deaths));
 	for (uint32_t t = 0; t < cx->f.n_ticks; t++) {

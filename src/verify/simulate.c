@@ -206,13 +206,16 @@ static hbm_status run_nodes(hbm_sim *m, const limits *l)
 
 /* ---- before and after ------------------------------------------------------ */
 
+/* What nobody touches has no life, and may lie anywhere. */
 static hbm_status fill(hbm_sim *m)
 {
-	enum { FILLED = HBM_T_INPUT | HBM_T_WEIGHT | HBM_T_STATE | HBM_T_ZERO };
+	enum { GIVEN = HBM_T_INPUT | HBM_T_WEIGHT | HBM_T_STATE };
 
 	for (uint32_t t = 0; t < m->p->tensors.n; t++) {
 		hbm_window w = hbm_sim_tensor(m, t);
-		if (m->p->tensors.items[t].flags & FILLED)
+		uint32_t flags = m->p->tensors.items[t].flags;
+		const hbm_class *c = &m->cx->f.classes.items[w.c];
+		if (flags & GIVEN || (flags & HBM_T_ZERO && hbm_class_touched(c)))
 			HBM_TRY(hbm_sim_put(m, &w, hbm_sim_mix(0x2545f4914f6cdd1du, t),
 			                    hbm_sim_given(m, t)));
 	}

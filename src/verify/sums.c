@@ -18,6 +18,27 @@ static void differs(hbm_check *cx, const char *what, uint64_t said, uint64_t is)
 		          what, said, is);
 }
 
+/* Standalone storages: the sum of all; or, where some have addresses, what lies
+ * between the lowest and the highest, which may hold scratch as well. */
+static void check_standalone(hbm_check *cx, uint64_t sum)
+{
+	uint64_t said = cx->plan->totals.standalone, lo = UINT64_MAX, hi = 0, rest = sum;
+
+	for (uint32_t s = 0; s < cx->plan->storages.n; s++) {
+		const hbm_plan_storage *x = &cx->plan->storages.items[s];
+		uint64_t end = hbm_add_sat(x->home.offset, x->reserve);
+		if (x->home.kind != HBM_HOME_HBM || x->home.offset == HBM_NO_OFFSET)
+			continue;
+		lo = x->home.offset < lo ? x->home.offset : lo;
+		hi = end > hi ? end : hi;
+		rest -= x->reserve < rest ? x->reserve : rest;
+	}
+	if (cx->plan->placed_dram)
+		differs(cx, "bytes of standalone storages", said, cx->plan->dram_bytes);
+	else if (lo >= hi || said < hbm_add_sat(rest, hi - lo))
+		differs(cx, "bytes of standalone storages", said, sum);
+}
+
 static void check_storages(hbm_check *cx)
 {
 	const hbm_totals *t = &cx->plan->totals;
@@ -44,8 +65,7 @@ static void check_storages(hbm_check *cx)
 	differs(cx, "bytes of outputs", t->outputs, out);
 	differs(cx, "bytes of weights", t->weights, weights);
 	differs(cx, "bytes of state", t->state, state);
-	differs(cx, "bytes of standalone storages", t->standalone,
-	        cx->plan->placed_dram ? cx->plan->dram_bytes : alone);
+	check_standalone(cx, alone);
 	differs(cx, "that totals are lower bounds", t->at_least, open);
 }
 
@@ -68,6 +88,12 @@ static void check_total(hbm_check *cx)
 	for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		total = hbm_add_sat(total, parts[i]);
 	differs(cx, "total bytes", t->total, total);
+	if (cx->plan->usage.made) {
+		differs(cx, "usage without code", cx->plan->usage.hbm_usage,
+		        t->total - t->code);
+		differs(cx, "bytes of descriptors", cx->plan->usage.descriptor_bytes,
+		        t->descriptors);
+	}
 }
 
 static void check_budget(hbm_check *cx)

@@ -309,7 +309,8 @@ static bool output_pooled(trial *x)
 
 	if (s == HBM_NONE || b == HBM_NONE)
 		return false;
-	at(x, s)->home = (hbm_home){HBM_HOME_POOL, b, 1 << 12, at(x, s)->reserve};
+	at(x, s)->home = (hbm_home){.kind = HBM_HOME_POOL, .bundle = b, .offset = 4096,
+	                            .size = at(x, s)->reserve};
 	naive_sums(&x->plan);
 	return true;
 }
@@ -323,9 +324,9 @@ static bool standalone_pooled(trial *x)
 
 	if (s == HBM_NONE || !pool)
 		return false;
-	at(x, s)->home = (hbm_home){HBM_HOME_POOL, pool->bundle,
-	                            (pool->extent + 4095) / 4096 * 4096,
-	                            at(x, s)->reserve};
+	at(x, s)->home = (hbm_home){.kind = HBM_HOME_POOL, .bundle = pool->bundle,
+	                            .offset = (pool->extent + 4095) / 4096 * 4096,
+	                            .size = at(x, s)->reserve};
 	naive_sums(&x->plan);
 	return true;
 }
@@ -449,7 +450,8 @@ static bool into_scratchpad(trial *x)
 
 	if (s == HBM_NONE)
 		return false;
-	at(x, s)->home = (hbm_home){HBM_HOME_LX, HBM_NONE, 4096, at(x, s)->reserve};
+	at(x, s)->home = (hbm_home){.kind = HBM_HOME_LX, .bundle = HBM_NONE,
+	                            .offset = 4096, .size = at(x, s)->reserve};
 	naive_sums(&x->plan);
 	return true;
 }

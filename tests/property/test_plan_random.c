@@ -64,10 +64,13 @@ static void expect_legal(trial *x, const char *who)
 static hbm_plan_opts random_opts(trial *x)
 {
 	static const char *const allocators[] = {NULL, NULL, NULL, "bump", "first-fit"};
+	static const char *const passes[] = {"hbm-pool", "hbm-pool", "hbm-pool",
+	                                     "dram,hbm-usage", "hbm-pool,dram",
+	                                     "io-gate,split-dram,dram,hbm-usage"};
 	hbm_plan_opts o;
 
 	hbm_plan_defaults(&o);
-	o.passes = "hbm-pool";
+	o.passes = passes[gen_below(&x->rng, 6)];
 	o.effort = 1;
 	o.allocator = allocators[gen_below(&x->rng, 5)];
 	o.no_reuse = !gen_below(&x->rng, 20);
@@ -75,6 +78,12 @@ static hbm_plan_opts random_opts(trial *x)
 	o.pool_lifetime_program = !gen_below(&x->rng, 10);
 	if (!gen_below(&x->rng, 4))
 		o.pool_cap = 1 + gen_below(&x->rng, 2048);
+	if (!gen_below(&x->rng, 2))
+		o.split_threshold = 1 + gen_below(&x->rng, 2048);
+	if (!gen_below(&x->rng, 8))
+		o.dram_block = 8192;
+	o.plain_in_shared = gen_below(&x->rng, 2);
+	o.dge_off = !gen_below(&x->rng, 4);
 	return o;
 }
 

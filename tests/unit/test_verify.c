@@ -215,7 +215,7 @@ static void test_overlap_is_named(void **state)
 
 	plan(&b);
 	storage(&b, "b")->home.offset = 4;
-	expect_fault(&b, "storages 'a' and 'b' share bytes [4, 8) of the pool of 'k' at "
+	expect_fault(&b, "storages 'a' and 'b' share bytes [4, 8) of the pool of k at "
 	                 "tick 1");
 	assert_int_equal(simulate(&b), HBM_VERIFY);
 	expect_message(&b.room->diags, HBM_E_SIMULATION, "finds a wrong value in 'a'");
