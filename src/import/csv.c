@@ -9,51 +9,46 @@
  *
  * One pass over the bytes, nothing is copied but ids and unquoted text. Source:
  * docs/formats/csv.md. */
-#include "base/ckd.h"
-#include "import/importer.h"
+#include "import/csv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMNS = 64, SHOWN = 40 };
+enum { MAX_COLUMNS = 64 };
 
 typedef enum role {
-	ROLE_ID, ROLE_LOWER, ROLE_START, ROLE_UPPER, ROLE_END, ROLE_SIZE,
-	ROLE_ALIGN, ROLE_HINT, ROLE_GAPS, ROLE_PIN, N_ROLES
+	ROLE_ID,
+	ROLE_LOWER,
+	ROLE_START,
+	ROLE_UPPER,
+	ROLE_END,
+	ROLE_SIZE,
+	ROLE_ALIGN,
+	ROLE_HINT,
+	ROLE_GAPS,
+	ROLE_PIN,
+	N_ROLES
 } role;
 
 static const struct {
 	const char *name;
 	role role;
 } columns[] = {
-	{"id", ROLE_ID}, {"buffer", ROLE_ID}, {"buffer_id", ROLE_ID},
-	{"lower", ROLE_LOWER}, {"start", ROLE_START}, {"begin", ROLE_START},
-	{"upper", ROLE_UPPER}, {"end", ROLE_END}, {"size", ROLE_SIZE},
-	{"alignment", ROLE_ALIGN}, {"hint", ROLE_HINT}, {"gaps", ROLE_GAPS},
+	{"id", ROLE_ID},           {"buffer", ROLE_ID},   {"buffer_id", ROLE_ID},
+	{"lower", ROLE_LOWER},     {"start", ROLE_START}, {"begin", ROLE_START},
+	{"upper", ROLE_UPPER},     {"end", ROLE_END},     {"size", ROLE_SIZE},
+	{"alignment", ROLE_ALIGN}, {"hint", ROLE_HINT},   {"gaps", ROLE_GAPS},
 	{"offset", ROLE_PIN},
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-typedef struct field {
-	const char *s;
-	size_t n;
-	const char *at;         /* in the input, for the column number */
-	const char *line_start;
-	uint32_t line;
-} field;
-
-typedef struct csv {
-	hbm_arena *a;
-	const hbm_source *src;
-	hbm_diags *d;
-	const char *p, *end, *line_start;
-	uint32_t line;
-	bool failed;
+typedef struct table {
+	hbm_csv c;
 	uint32_t n_columns;
 	uint32_t at[N_ROLES]; /* column of a role, HBM_NONE: no such column */
 	hbm_syms ids;
-	field fields[MAX_COLUMNS];
+	hbm_csv_field fields[MAX_COLUMNS];
 	HBM_VEC(const char *) names;
 	HBM_VEC(uint32_t) lines;
 	HBM_VEC(uint64_t) size;
@@ -64,139 +59,7 @@ typedef struct csv {
 	HBM_VEC(uint64_t) pin;
 	HBM_VEC(hbm_gap) gaps;
 	HBM_VEC(uint32_t) gap_first;
-} csv;
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static hbm_where at_field(const csv *c, const field *f)
-{
-	return (hbm_where){.file = c->src->path, .line = f->line,
-	                   .col = (uint32_t)(f->at - f->line_start) + 1,
-	                   .len = (uint32_t)(f->n < SHOWN ? f->n : SHOWN),
-	                   .text = f->line_start};
-}
-
-#define BAD(c, f, code, ...)                                                   \
-	((c)->failed = true, (void)hbm_fail((c)->d, HBM_SEMANTIC, (code),      \
-	                                    at_field((c), (f)), __VA_ARGS__))
-
-static int shown(const field *f)
-{
-	return f->n < SHOWN ? (int)f->n : SHOWN;
-}
-
-/* ---- fields -------------------------------------------------------------- */
-
-static void new_line(csv *c)
-{
-	c->p++;
-	c->line++;
-	c->line_start = c->p;
-}
-
-/* A quoted field behind its opening quote. The text is copied only when it has
- * doubled quotes. */
-static hbm_status read_quoted(csv *c, field *f)
-{
-	const char *begin = c->p;
-	bool doubled = false;
-	char *copy;
-
-	for (; c->p < c->end; c->p++) {
-		if (*c->p == '\n') {
-			new_line(c);
-			c->p--;
-		} else if (*c->p == '"') {
-			if (c->p + 1 == c->end || c->p[1] != '"')
-				break;
-			doubled = true;
-			c->p++;
-		}
-	}
-	f->s = begin;
-	f->n = (size_t)(c->p - begin);
-	if (c->p == c->end) {
-		f->n = 0;
-		BAD(c, f, HBM_E_CSV_ROW, "the quoted field is never closed");
-		return HBM_OK;
-	}
-	c->p++;
-	if (!doubled)
-		return HBM_OK;
-	HBM_NEED(copy = hbm_arena_strndup(c->a, f->s, f->n));
-	f->n = 0;
-	for (const char *s = begin; s < c->p - 1; s++) {
-		copy[f->n++] = *s;
-		s += *s == '"';
-	}
-	f->s = copy;
-	return HBM_OK;
-}
-
-/* One field and the comma behind it; *ret_more: the row goes on. Stops in front
- * of the line's end. */
-static hbm_status read_field(csv *c, field *f, bool *ret_more)
-{
-	while (c->p < c->end && is_blank(*c->p))
-		c->p++;
-	*f = (field){.s = c->p, .at = c->p, .line_start = c->line_start,
-	             .line = c->line};
-	if (c->p < c->end && *c->p == '"') {
-		c->p++;
-		HBM_TRY(read_quoted(c, f));
-		while (c->p < c->end && is_blank(*c->p))
-			c->p++;
-		if (c->p < c->end && *c->p != ',' && *c->p != '\n') {
-			BAD(c, f, HBM_E_CSV_ROW, "text follows the closing quote");
-			while (c->p < c->end && *c->p != ',' && *c->p != '\n')
-				c->p++;
-		}
-	} else {
-		while (c->p < c->end && *c->p != ',' && *c->p != '\n')
-			c->p++;
-		f->n = (size_t)(c->p - f->s);
-		while (f->n && is_blank(f->s[f->n - 1]))
-			f->n--;
-	}
-	*ret_more = c->p < c->end && *c->p == ',';
-	c->p += *ret_more;
-	return HBM_OK;
-}
-
-/* Goes to the next line that holds a row; false: no more. */
-static bool next_row(csv *c)
-{
-	while (c->p < c->end) {
-		const char *p = c->p;
-		while (p < c->end && is_blank(*p))
-			p++;
-		if (p < c->end && *p != '\n' && *p != '#')
-			return true;
-		p = p < c->end ? memchr(p, '\n', (size_t)(c->end - p)) : NULL;
-		if (!p)
-			return false;
-		c->p = p;
-		new_line(c);
-	}
-	return false;
-}
-
-/* All fields of a row, at most `max` kept. *ret_n counts all of them. */
-static hbm_status read_row(csv *c, uint32_t max, uint32_t *ret_n)
-{
-	bool more = true;
-	field spare;
-
-	for (*ret_n = 0; more; ++*ret_n)
-		HBM_TRY(read_field(c, *ret_n < max ? &c->fields[*ret_n] : &spare,
-		                   &more));
-	if (c->p < c->end)
-		new_line(c);
-	return HBM_OK;
-}
+} table;
 
 /* ---- header -------------------------------------------------------------- */
 
@@ -222,13 +85,14 @@ static role find_role(const char *s, size_t n)
 	return N_ROLES;
 }
 
-static void unknown_column(csv *c, const field *f)
+static void unknown_column(table *t, const hbm_csv_field *f)
 {
 	char word[24];
 	const char *near = NULL;
 	uint32_t best = 3;
 
-	BAD(c, f, HBM_E_CSV_HEADER, "unknown column '%.*s'", shown(f), f->s);
+	HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_HEADER, "unknown column '%.*s'",
+	             hbm_csv_shown(f), f->s);
 	if (f->n >= sizeof word)
 		return;
 	memcpy(word, f->s, f->n);
@@ -241,69 +105,73 @@ static void unknown_column(csv *c, const field *f)
 		}
 	}
 	if (near)
-		hbm_note(c->d, at_field(c, f), "did you mean '%s'?", near);
+		hbm_note(t->c.d, hbm_csv_where(&t->c, f), "did you mean '%s'?", near);
 }
 
-static void take_columns(csv *c)
+static void take_columns(table *t)
 {
-	for (uint32_t i = 0; i < c->n_columns; i++) {
-		const field *f = &c->fields[i];
+	for (uint32_t i = 0; i < t->n_columns; i++) {
+		const hbm_csv_field *f = &t->fields[i];
 		role r = find_role(f->s, f->n);
 		if (r == N_ROLES) {
-			unknown_column(c, f);
-		} else if (c->at[r] != HBM_NONE) {
-			BAD(c, f, HBM_E_CSV_HEADER,
-			    "columns %u and %u mean the same thing", c->at[r] + 1,
-			    i + 1);
+			unknown_column(t, f);
+		} else if (t->at[r] != HBM_NONE) {
+			HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_HEADER,
+			             "columns %u and %u mean the same thing",
+			             t->at[r] + 1, i + 1);
 		} else {
-			c->at[r] = i;
+			t->at[r] = i;
 		}
 	}
 }
 
 /* Which ends a range includes is read off its two names. */
-static void check_convention(csv *c, const field *first)
+static void check_convention(table *t, const hbm_csv_field *first)
 {
-	bool lower = c->at[ROLE_LOWER] != HBM_NONE, start = c->at[ROLE_START] != HBM_NONE;
-	bool upper = c->at[ROLE_UPPER] != HBM_NONE, end = c->at[ROLE_END] != HBM_NONE;
+	bool lower = t->at[ROLE_LOWER] != HBM_NONE,
+	     start = t->at[ROLE_START] != HBM_NONE;
+	bool upper = t->at[ROLE_UPPER] != HBM_NONE, end = t->at[ROLE_END] != HBM_NONE;
 
 	if ((lower && start) || (upper && end) || (lower && end) || (start && upper))
-		BAD(c, first, HBM_E_CSV_HEADER,
-		    "the header mixes two conventions: 'lower,upper' excludes the "
-		    "upper end, 'start,end' includes it");
+		HBM_CSV_FAIL(
+			&t->c, first, HBM_E_CSV_HEADER,
+			"the header mixes two conventions: 'lower,upper' excludes the "
+			"upper end, 'start,end' includes it");
 	else if (!lower && !start)
-		BAD(c, first, HBM_E_CSV_HEADER, "no column 'lower' or 'start'");
+		HBM_CSV_FAIL(&t->c, first, HBM_E_CSV_HEADER,
+		             "no column 'lower' or 'start'");
 	else if (!upper && !end)
-		BAD(c, first, HBM_E_CSV_HEADER, "no column '%s'",
-		    lower ? "upper" : "end");
+		HBM_CSV_FAIL(&t->c, first, HBM_E_CSV_HEADER, "no column '%s'",
+		             lower ? "upper" : "end");
 	if (start) {
-		c->at[ROLE_LOWER] = c->at[ROLE_START];
-		c->at[ROLE_UPPER] = c->at[ROLE_END];
+		t->at[ROLE_LOWER] = t->at[ROLE_START];
+		t->at[ROLE_UPPER] = t->at[ROLE_END];
 	}
 }
 
-static hbm_status read_header(csv *c)
+static hbm_status read_header(table *t)
 {
-	field first = {.at = c->src->bytes.data, .line = 1,
-	               .line_start = c->src->bytes.data};
+	hbm_csv_field first = {.at = t->c.p, .line = 1, .line_start = t->c.p};
 
-	if (!next_row(c)) {
-		BAD(c, &first, HBM_E_CSV_HEADER, "the table is empty: no header line");
+	if (!hbm_csv_next_row(&t->c)) {
+		HBM_CSV_FAIL(&t->c, &first, HBM_E_CSV_HEADER,
+		             "the table is empty: no header line");
 		return HBM_OK;
 	}
-	HBM_TRY(read_row(c, MAX_COLUMNS, &c->n_columns));
-	first = c->fields[0];
-	if (c->n_columns > MAX_COLUMNS) {
-		BAD(c, &first, HBM_E_CSV_HEADER, "%u columns, at most %d are possible",
-		    c->n_columns, MAX_COLUMNS);
+	HBM_TRY(hbm_csv_row(&t->c, t->fields, MAX_COLUMNS, &t->n_columns));
+	first = t->fields[0];
+	if (t->n_columns > MAX_COLUMNS) {
+		HBM_CSV_FAIL(&t->c, &first, HBM_E_CSV_HEADER,
+		             "%u columns, at most %d are possible", t->n_columns,
+		             MAX_COLUMNS);
 		return HBM_OK;
 	}
-	take_columns(c);
-	if (c->at[ROLE_ID] == HBM_NONE)
-		BAD(c, &first, HBM_E_CSV_HEADER, "no column 'id'");
-	if (c->at[ROLE_SIZE] == HBM_NONE)
-		BAD(c, &first, HBM_E_CSV_HEADER, "no column 'size'");
-	check_convention(c, &first);
+	take_columns(t);
+	if (t->at[ROLE_ID] == HBM_NONE)
+		HBM_CSV_FAIL(&t->c, &first, HBM_E_CSV_HEADER, "no column 'id'");
+	if (t->at[ROLE_SIZE] == HBM_NONE)
+		HBM_CSV_FAIL(&t->c, &first, HBM_E_CSV_HEADER, "no column 'size'");
+	check_convention(t, &first);
 	return HBM_OK;
 }
 
@@ -334,35 +202,37 @@ static bool too_far(int64_t v)
 }
 
 /* The number of a field; false: said why. */
-static bool get_int(csv *c, const field *f, const char *what, int64_t *ret)
+static bool get_int(table *t, const hbm_csv_field *f, const char *what, int64_t *ret)
 {
 	const char *end = scan_int(f->s, f->s + f->n, ret);
 
 	if (!f->n)
-		BAD(c, f, HBM_E_CSV_VALUE, "the %s is missing", what);
+		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "the %s is missing", what);
 	else if (end != f->s + f->n)
-		BAD(c, f, HBM_E_CSV_VALUE, "%s '%.*s' is not a whole number", what,
-		    shown(f), f->s);
+		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE,
+		             "%s '%.*s' is not a whole number", what, hbm_csv_shown(f),
+		             f->s);
 	else if (too_far(*ret))
-		BAD(c, f, HBM_E_CSV_VALUE, "%s %.*s is beyond 2^62", what, shown(f),
-		    f->s);
+		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "%s %.*s is beyond 2^62", what,
+		             hbm_csv_shown(f), f->s);
 	else
 		return true;
 	return false;
 }
 
 /* A byte count that may be left out (empty, or -1 as minimalloc writes). */
-static void get_optional(csv *c, role r, const char *what, uint64_t *v)
+static void get_optional(table *t, role r, const char *what, uint64_t *v)
 {
-	const field *f = &c->fields[c->at[r]];
+	const hbm_csv_field *f = &t->fields[t->at[r]];
 	int64_t n;
 
-	if (!f->n || !get_int(c, f, what, &n))
+	if (!f->n || !get_int(t, f, what, &n))
 		return;
 	if (n >= 0)
 		*v = (uint64_t)n;
 	else if (n != -1)
-		BAD(c, f, HBM_E_CSV_VALUE, "%s %lld is negative", what, (long long)n);
+		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "%s %lld is negative", what,
+		             (long long)n);
 }
 
 static int by_start(const void *x, const void *y)
@@ -394,34 +264,36 @@ static const char *scan_gap(const char *s, const char *end, hbm_gap *g)
 }
 
 /* Sorted gaps of one buffer: inside its life, apart from each other. */
-static void check_gaps(csv *c, const field *f, const hbm_gap *gaps, uint32_t n,
-                       uint32_t row)
+static void check_gaps(table *t, const hbm_csv_field *f, const hbm_gap *gaps,
+                       uint32_t n, uint32_t row)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const hbm_gap *g = &gaps[i];
 		if (g->start >= g->end)
-			BAD(c, f, HBM_E_CSV_VALUE, "gap %lld-... is empty or reversed",
-			    (long long)g->start);
-		else if (g->start < c->start.items[row] || g->end > c->stop.items[row])
-			BAD(c, f, HBM_E_CSV_VALUE,
-			    "gap %lld-... is not inside the life of the buffer",
-			    (long long)g->start);
+			HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE,
+			             "gap %lld-... is empty or reversed",
+			             (long long)g->start);
+		else if (g->start < t->start.items[row] || g->end > t->stop.items[row])
+			HBM_CSV_FAIL(
+				&t->c, f, HBM_E_CSV_VALUE,
+				"gap %lld-... is not inside the life of the buffer",
+				(long long)g->start);
 		else if (i && g->start < gaps[i - 1].end)
-			BAD(c, f, HBM_E_CSV_VALUE, "gaps overlap at %lld",
-			    (long long)g->start);
-		else if (g->hi > c->size.items[row])
-			BAD(c, f, HBM_E_CSV_VALUE,
-			    "gap keeps bytes up to %llu of a buffer of %llu",
-			    (unsigned long long)g->hi,
-			    (unsigned long long)c->size.items[row]);
+			HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "gaps overlap at %lld",
+			             (long long)g->start);
+		else if (g->hi > t->size.items[row])
+			HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE,
+			             "gap keeps bytes up to %llu of a buffer of %llu",
+			             (unsigned long long)g->hi,
+			             (unsigned long long)t->size.items[row]);
 	}
 }
 
-static hbm_status get_gaps(csv *c, uint32_t row, bool closed)
+static hbm_status get_gaps(table *t, uint32_t row, bool closed)
 {
-	const field *f = &c->fields[c->at[ROLE_GAPS]];
+	const hbm_csv_field *f = &t->fields[t->at[ROLE_GAPS]];
 	const char *s = f->s, *end = f->s + f->n;
-	uint32_t first = c->gaps.n;
+	uint32_t first = t->gaps.n;
 	hbm_gap g;
 
 	for (;;) {
@@ -431,196 +303,187 @@ static hbm_status get_gaps(csv *c, uint32_t row, bool closed)
 			break;
 		s = scan_gap(s, end, &g);
 		if (!s || too_far(g.start) || too_far(g.end)) {
-			BAD(c, f, HBM_E_CSV_VALUE,
-			    "gaps '%.*s' are not a list of a-b or a-b@lo:hi",
-			    shown(f), f->s);
+			HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE,
+			             "gaps '%.*s' are not a list of a-b or a-b@lo:hi",
+			             hbm_csv_shown(f), f->s);
 			break;
 		}
 		g.end += closed;
-		HBM_NEED(HBM_PUSH(c->a, &c->gaps, g));
+		HBM_NEED(HBM_PUSH(t->c.a, &t->gaps, g));
 	}
-	if (c->gaps.n > first)
-		qsort(c->gaps.items + first, c->gaps.n - first, sizeof g, by_start);
-	check_gaps(c, f, c->gaps.items + first, c->gaps.n - first, row);
+	if (t->gaps.n > first)
+		qsort(t->gaps.items + first, t->gaps.n - first, sizeof g, by_start);
+	check_gaps(t, f, t->gaps.items + first, t->gaps.n - first, row);
 	return HBM_OK;
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static hbm_status take_id(csv *c)
+static hbm_status take_id(table *t)
 {
-	const field *f = &c->fields[c->at[ROLE_ID]];
-	uint32_t before = c->ids.strs.n;
+	const hbm_csv_field *f = &t->fields[t->at[ROLE_ID]];
+	uint32_t before = t->ids.strs.n;
 	hbm_sym id;
 
 	if (!f->n)
-		BAD(c, f, HBM_E_CSV_VALUE, "the id is missing");
-	id = hbm_intern(&c->ids, f->s, f->n);
+		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "the id is missing");
+	id = hbm_intern(&t->ids, f->s, f->n);
 	HBM_NEED(id != HBM_NONE);
 	if (f->n && id < before) {
-		bool counted = !c->failed; /* symbol k still belongs to row k - 1 */
-		BAD(c, f, HBM_E_DUPLICATE, "id '%.*s' stands in two rows", shown(f),
-		    f->s);
+		bool counted = !t->c.failed; /* symbol k still belongs to row k - 1 */
+		HBM_CSV_FAIL(&t->c, f, HBM_E_DUPLICATE, "id '%.*s' stands in two rows",
+		             hbm_csv_shown(f), f->s);
 		if (counted)
-			hbm_note(c->d, (hbm_where){.file = c->src->path,
-			                           .line = c->lines.items[id - 1]},
+			hbm_note(t->c.d,
+			         (hbm_where){.file = t->c.path,
+			                     .line = t->lines.items[id - 1]},
 			         "the first one is here");
 	}
-	HBM_NEED(HBM_PUSH(c->a, &c->names, hbm_sym_str(&c->ids, id)));
-	HBM_NEED(HBM_PUSH(c->a, &c->lines, f->line));
+	HBM_NEED(HBM_PUSH(t->c.a, &t->names, hbm_sym_str(&t->ids, id)));
+	HBM_NEED(HBM_PUSH(t->c.a, &t->lines, f->line));
 	return HBM_OK;
 }
 
-static hbm_status take_range(csv *c, bool closed)
+static hbm_status take_range(table *t, bool closed)
 {
-	const field *lo = &c->fields[c->at[ROLE_LOWER]];
-	const field *hi = &c->fields[c->at[ROLE_UPPER]];
+	const hbm_csv_field *lo = &t->fields[t->at[ROLE_LOWER]];
+	const hbm_csv_field *hi = &t->fields[t->at[ROLE_UPPER]];
 	int64_t start = 0, stop = 0;
-	bool ok = get_int(c, lo, "start", &start);
+	bool ok = get_int(t, lo, "start", &start);
 
-	ok = get_int(c, hi, "end", &stop) && ok;
+	ok = get_int(t, hi, "end", &stop) && ok;
 	if (ok && stop < start)
-		BAD(c, hi, HBM_E_CSV_VALUE, "the end %lld is before the start %lld",
-		    (long long)stop, (long long)start);
-	HBM_NEED(HBM_PUSH(c->a, &c->start, start));
-	HBM_NEED(HBM_PUSH(c->a, &c->stop, stop + closed));
+		HBM_CSV_FAIL(&t->c, hi, HBM_E_CSV_VALUE,
+		             "the end %lld is before the start %lld", (long long)stop,
+		             (long long)start);
+	HBM_NEED(HBM_PUSH(t->c.a, &t->start, start));
+	HBM_NEED(HBM_PUSH(t->c.a, &t->stop, stop + closed));
 	return HBM_OK;
 }
 
-static hbm_status take_size(csv *c)
+static hbm_status take_size(table *t)
 {
-	const field *f = &c->fields[c->at[ROLE_SIZE]];
+	const hbm_csv_field *f = &t->fields[t->at[ROLE_SIZE]];
 	int64_t size = 0;
 
-	if (get_int(c, f, "size", &size) && size < 0)
-		BAD(c, f, HBM_E_CSV_VALUE, "size %lld is negative", (long long)size);
-	HBM_NEED(HBM_PUSH(c->a, &c->size, size < 0 ? 0 : (uint64_t)size));
+	if (get_int(t, f, "size", &size) && size < 0)
+		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "size %lld is negative",
+		             (long long)size);
+	HBM_NEED(HBM_PUSH(t->c.a, &t->size, size < 0 ? 0 : (uint64_t)size));
 	return HBM_OK;
 }
 
-static hbm_status take_options(csv *c, uint32_t row, bool closed)
+static hbm_status take_options(table *t, uint32_t row, bool closed)
 {
 	uint64_t align = 1, hint = HBM_NO_OFFSET, pin = HBM_NO_OFFSET;
 
-	if (c->at[ROLE_ALIGN] != HBM_NONE) {
-		get_optional(c, ROLE_ALIGN, "alignment", &align);
+	if (t->at[ROLE_ALIGN] != HBM_NONE) {
+		get_optional(t, ROLE_ALIGN, "alignment", &align);
 		if (!align)
-			BAD(c, &c->fields[c->at[ROLE_ALIGN]], HBM_E_CSV_VALUE,
-			    "an alignment of zero has no meaning");
-		HBM_NEED(HBM_PUSH(c->a, &c->align, align));
+			HBM_CSV_FAIL(&t->c, &t->fields[t->at[ROLE_ALIGN]],
+			             HBM_E_CSV_VALUE,
+			             "an alignment of zero has no meaning");
+		HBM_NEED(HBM_PUSH(t->c.a, &t->align, align));
 	}
-	if (c->at[ROLE_HINT] != HBM_NONE) {
-		get_optional(c, ROLE_HINT, "hint", &hint);
-		HBM_NEED(HBM_PUSH(c->a, &c->hint, hint));
+	if (t->at[ROLE_HINT] != HBM_NONE) {
+		get_optional(t, ROLE_HINT, "hint", &hint);
+		HBM_NEED(HBM_PUSH(t->c.a, &t->hint, hint));
 	}
-	if (c->at[ROLE_PIN] != HBM_NONE) {
-		get_optional(c, ROLE_PIN, "offset", &pin);
-		HBM_NEED(HBM_PUSH(c->a, &c->pin, pin));
+	if (t->at[ROLE_PIN] != HBM_NONE) {
+		get_optional(t, ROLE_PIN, "offset", &pin);
+		HBM_NEED(HBM_PUSH(t->c.a, &t->pin, pin));
 	}
-	if (c->at[ROLE_GAPS] != HBM_NONE) {
-		HBM_NEED(HBM_PUSH(c->a, &c->gap_first, c->gaps.n));
-		HBM_TRY(get_gaps(c, row, closed));
+	if (t->at[ROLE_GAPS] != HBM_NONE) {
+		HBM_NEED(HBM_PUSH(t->c.a, &t->gap_first, t->gaps.n));
+		HBM_TRY(get_gaps(t, row, closed));
 	}
 	return HBM_OK;
 }
 
-static hbm_status read_rows(csv *c)
+static hbm_status read_rows(table *t)
 {
-	bool closed = c->at[ROLE_START] != HBM_NONE;
+	bool closed = t->at[ROLE_START] != HBM_NONE;
 	uint32_t n;
 
-	while (next_row(c) && !(c->d && hbm_diags_full(c->d))) {
-		HBM_TRY(read_row(c, c->n_columns, &n));
-		if (n != c->n_columns) {
-			BAD(c, &c->fields[0], HBM_E_CSV_ROW,
-			    "the row has %u fields, the header has %u", n,
-			    c->n_columns);
+	while (hbm_csv_next_row(&t->c) && !(t->c.d && hbm_diags_full(t->c.d))) {
+		HBM_TRY(hbm_csv_row(&t->c, t->fields, t->n_columns, &n));
+		if (n != t->n_columns) {
+			HBM_CSV_FAIL(&t->c, &t->fields[0], HBM_E_CSV_ROW,
+			             "the row has %u fields, the header has %u", n,
+			             t->n_columns);
 			continue;
 		}
-		HBM_TRY(take_id(c));
-		HBM_TRY(take_range(c, closed));
-		HBM_TRY(take_size(c));
-		HBM_TRY(take_options(c, c->size.n - 1, closed));
+		HBM_TRY(take_id(t));
+		HBM_TRY(take_range(t, closed));
+		HBM_TRY(take_size(t));
+		HBM_TRY(take_options(t, t->size.n - 1, closed));
 	}
-	if (c->at[ROLE_GAPS] != HBM_NONE)
-		HBM_NEED(HBM_PUSH(c->a, &c->gap_first, c->gaps.n));
+	if (t->at[ROLE_GAPS] != HBM_NONE)
+		HBM_NEED(HBM_PUSH(t->c.a, &t->gap_first, t->gaps.n));
 	return HBM_OK;
 }
 
-static void fill(const csv *c, hbm_imported *ret)
+static void fill(const table *t, hbm_imported *ret)
 {
 	hbm_named_problem *np = &ret->problem;
 
 	*ret = (hbm_imported){.is_problem = true};
-	np->names = c->names.items;
-	np->lines = c->lines.items;
-	np->closed = c->at[ROLE_START] != HBM_NONE;
-	np->problem = (hbm_problem){.n = c->size.n, .size = c->size.items,
-	                            .start = c->start.items, .end = c->stop.items,
-	                            .align = c->align.items, .pin = c->pin.items,
-	                            .hint = c->hint.items,
+	np->names = t->names.items;
+	np->lines = t->lines.items;
+	np->closed = t->at[ROLE_START] != HBM_NONE;
+	np->problem = (hbm_problem){.n = t->size.n,
+	                            .size = t->size.items,
+	                            .start = t->start.items,
+	                            .end = t->stop.items,
+	                            .align = t->align.items,
+	                            .pin = t->pin.items,
+	                            .hint = t->hint.items,
 	                            .capacity = HBM_NO_OFFSET};
-	if (c->gaps.n) {
-		np->problem.gaps = c->gaps.items;
-		np->problem.gap_first = c->gap_first.items;
+	if (t->gaps.n) {
+		np->problem.gaps = t->gaps.items;
+		np->problem.gap_first = t->gap_first.items;
 	}
 }
 
-static const char *after_bom(hbm_bytes b)
-{
-	bool bom = b.n >= 3 && !memcmp(b.data, "\xef\xbb\xbf", 3);
-
-	return b.data + (bom ? 3 : 0);
-}
-
 static hbm_status csv_read(hbm_arena *a, const hbm_source *src,
-                           const hbm_import_opts *opts, hbm_diags *d,
-                           hbm_imported *ret)
+                           const hbm_import_opts *opts, hbm_diags *d, hbm_imported *ret)
 {
-	csv *c = HBM_NEW(a, csv);
+	table *t = HBM_NEW(a, table);
 
 	(void)opts;
-	HBM_NEED(c);
-	c->a = a;
-	c->src = src;
-	c->d = d;
-	c->line = 1;
-	c->p = c->line_start = after_bom(src->bytes);
-	c->end = src->bytes.data + src->bytes.n;
+	HBM_NEED(t);
+	hbm_csv_open(&t->c, a, src, d);
 	for (uint32_t i = 0; i < N_ROLES; i++)
-		c->at[i] = HBM_NONE;
-	HBM_TRY(hbm_syms_init(&c->ids, a));
-	HBM_TRY(read_header(c));
-	if (!c->failed)
-		HBM_TRY(read_rows(c));
-	if (c->failed)
+		t->at[i] = HBM_NONE;
+	HBM_TRY(hbm_syms_init(&t->ids, a));
+	HBM_TRY(read_header(t));
+	if (!t->c.failed)
+		HBM_TRY(read_rows(t));
+	if (t->c.failed)
 		return HBM_SEMANTIC;
-	fill(c, ret);
+	fill(t, ret);
 	return HBM_OK;
 }
 
 /* A first row in which at least two known column names stand. */
 static int csv_probe(const hbm_source *src)
 {
-	const char *p = after_bom(src->bytes), *end = src->bytes.data + src->bytes.n;
-	const char *stop;
+	const char *p, *stop;
 	int known = 0, all = 0;
+	hbm_csv c;
 
-	if (src->is_dir || !src->bytes.n)
+	hbm_csv_open(&c, NULL, src, NULL);
+	if (src->is_dir || !hbm_csv_next_row(&c))
 		return 0;
-	while (p < end && (is_blank(*p) || *p == '\n' || *p == '#')) {
-		if (*p == '#' && !(p = memchr(p, '\n', (size_t)(end - p))))
-			return 0;
-		p++;
-	}
-	for (stop = p; stop < end && *stop != '\n'; stop++)
-		;
+	p = c.p;
+	stop = memchr(p, '\n', (size_t)(c.end - p));
+	stop = stop ? stop : c.end;
 	while (p < stop && all <= MAX_COLUMNS) {
 		const char *comma = memchr(p, ',', (size_t)(stop - p));
 		const char *e = comma ? comma : stop;
-		while (p < e && (is_blank(*p) || *p == '"'))
+		while (p < e && (hbm_csv_is_blank(*p) || *p == '"'))
 			p++;
-		while (e > p && (is_blank(e[-1]) || e[-1] == '"'))
+		while (e > p && (hbm_csv_is_blank(e[-1]) || e[-1] == '"'))
 			e--;
 		known += find_role(p, (size_t)(e - p)) != N_ROLES;
 		all++;
@@ -630,6 +493,8 @@ static int csv_probe(const hbm_source *src)
 }
 
 const hbm_importer hbm_importer_csv = {
-	"csv", "lifetime table: id,lower,upper,size (minimalloc and relatives)",
-	csv_probe, csv_read,
+	"csv",
+	"lifetime table: id,lower,upper,size (minimalloc and relatives)",
+	csv_probe,
+	csv_read,
 };

@@ -91,7 +91,8 @@ static hbm_status find_dump(hbm_arena *a, hbm_diags *d, const char *path,
 
 /* ---- files ---------------------------------------------------------------- */
 
-static const hbm_ind_text *new_text(hbm_ind_dump *dump, const char *path, hbm_bytes bytes)
+static const hbm_ind_text *new_text(hbm_ind_dump *dump, const char *path,
+                                    hbm_bytes bytes)
 {
 	hbm_ind_text *t = HBM_NEW(dump->a, hbm_ind_text);
 
@@ -137,6 +138,10 @@ static hbm_status read_files(hbm_ind_dump *dump, const files *f)
 		HBM_TRY(hbm_ind_read_fx(dump, f->fx));
 	if (f->code)
 		HBM_TRY(hbm_ind_read_code(dump, f->code, &dump->code));
+	/* A graph without nodes is one that only passes its inputs on. */
+	if (!dump->failed && !dump->graph.nodes.n && !dump->code.found && !dump->args.n)
+		HBM_IND_FAIL(dump, HBM_E_IND_SYNTAX, ((hbm_ind_at){f->graph, 0, 1}), 1,
+		             "the file holds no scheduler node");
 	return dump->failed ? HBM_SEMANTIC : HBM_OK;
 }
 
@@ -185,7 +190,8 @@ static hbm_status read_log(hbm_ind_dump *dump, const hbm_source *src)
 		                "TORCH_LOGS=ir_post_fusion writes one");
 	if (log.n_graphs > 1)
 		hbm_warn(dump->d, HBM_E_IND_ASSUMED, where,
-		         "the log holds %u graphs; the first one is read", log.n_graphs);
+		         "the log holds %u graphs; the first one is read",
+		         log.n_graphs);
 	dump->fused = texts[0] != NULL;
 	f = (files){texts[0] ? texts[0] : texts[1], texts[1], NULL, texts[2]};
 	return read_files(dump, &f);
@@ -222,7 +228,9 @@ static hbm_status read_file(hbm_ind_dump *dump, const hbm_source *src)
 static bool is_companion(const char *path)
 {
 	static const char *const names[] = {
-		"output_code.py", "fx_graph_readable.py", "fx_graph_runnable.py",
+		"output_code.py",
+		"fx_graph_readable.py",
+		"fx_graph_runnable.py",
 		"fx_graph_transformed.py",
 	};
 
@@ -253,8 +261,7 @@ hbm_status hbm_ind_read_dump(hbm_arena *scratch, const hbm_source *src,
 /* ---- the importer --------------------------------------------------------- */
 
 static hbm_status read_into(hbm_arena *scratch, hbm_arena *a, const hbm_source *src,
-                            const hbm_import_opts *opts, hbm_diags *d,
-                            hbm_program *ret)
+                            const hbm_import_opts *opts, hbm_diags *d, hbm_program *ret)
 {
 	hbm_ind_dump *dump = HBM_NEW(scratch, hbm_ind_dump);
 	hbm_ind_facts facts;
@@ -334,6 +341,8 @@ static int inductor_probe(const hbm_source *src)
 }
 
 const hbm_importer hbm_importer_inductor = {
-	"inductor", "PyTorch Inductor debug directory, ir_post_fusion.txt, or a log of it",
-	inductor_probe, inductor_read,
+	"inductor",
+	"PyTorch Inductor debug directory, ir_post_fusion.txt, or a log of it",
+	inductor_probe,
+	inductor_read,
 };

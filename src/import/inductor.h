@@ -4,17 +4,20 @@
 
 /* Reading PyTorch Inductor's debug dumps. Inside src/import/ only.
  *
- *   inductor_text    places in a text: lines, brackets, argument lists
- *   inductor_expr    size expressions (sympy's text form)
- *   inductor_shape   extents, strides, layouts -> bytes
- *   inductor_ir      ir_pre_fusion.txt, ir_post_fusion.txt -> hbm_ind_graph
- *   inductor_code    output_code.py: the statements of call()
- *   inductor_replay  what those statements allocate, and when
- *   inductor_fx      fx_graph_readable.py: inputs, source lines
- *   inductor_log     the same texts inside a log
- *   inductor_facts   who reads, writes, aliases what -> hbm_ind_facts
- *   inductor_build   all of it -> hbm_program
- *   inductor         the importer: files, order of work
+ *   inductor_text     places in a text: lines, brackets, argument lists
+ *   inductor_expr     size expressions (sympy's text form)
+ *   inductor_shape    extents, strides, layouts -> bytes
+ *   inductor_ir       ir_pre_fusion.txt, ir_post_fusion.txt -> hbm_ind_graph
+ *   inductor_list     the lists in them
+ *   inductor_code     output_code.py: the statements of call()
+ *   inductor_replay   what those statements allocate, and when
+ *   inductor_fx       fx_graph_readable.py: inputs, source lines
+ *   inductor_log      the same texts inside a log
+ *   inductor_facts    who reads, writes, aliases what -> hbm_ind_facts
+ *   inductor_learn    what call() tells in addition
+ *   inductor_tensor   tensors of the program
+ *   inductor_build    nodes and ops of the program
+ *   inductor          the importer: files, order of work
  *
  * Everything here lives in one scratch arena; only the program outlives it. */
 
@@ -64,8 +67,7 @@ void hbm_ind_skip_line(hbm_ind_scan *s, size_t pos);
 /* The bracket that closes the one at `open`; false: not before `end`. */
 bool hbm_ind_close(const hbm_ind_text *t, size_t open, size_t end, size_t *ret);
 /* The next of the values between *pos and `end` that commas separate. */
-bool hbm_ind_next_arg(const hbm_ind_text *t, size_t *pos, size_t end,
-                      hbm_ind_arg *ret);
+bool hbm_ind_next_arg(const hbm_ind_text *t, size_t *pos, size_t end, hbm_ind_arg *ret);
 /* Removes quotes around a value. */
 void hbm_ind_unquote(const hbm_ind_text *t, size_t *start, size_t *end);
 /* End of the identifier at `pos`; == pos: there is none. */
@@ -90,13 +92,17 @@ typedef enum hbm_ind_eval {
 
 /* Value of the expression in [start, end), exactly, over the rationals. */
 hbm_ind_eval hbm_ind_expr(const hbm_import_opts *opts, const hbm_ind_text *t,
-                          size_t start, size_t end, uint64_t *ret,
-                          size_t *ret_bad, size_t *ret_bad_end);
+                          size_t start, size_t end, uint64_t *ret, size_t *ret_bad,
+                          size_t *ret_bad_end);
 
 /* ---- what was read -------------------------------------------------------- */
 
 typedef enum hbm_ind_kind {
-	HBM_IND_PLAIN, HBM_IND_FUSED, HBM_IND_FOREACH, HBM_IND_LOOP, HBM_IND_EXTERN,
+	HBM_IND_PLAIN,
+	HBM_IND_FUSED,
+	HBM_IND_FOREACH,
+	HBM_IND_LOOP,
+	HBM_IND_EXTERN,
 	HBM_IND_NOP,
 } hbm_ind_kind;
 
@@ -116,7 +122,7 @@ typedef struct hbm_ind_buf {
 typedef struct hbm_ind_node {
 	hbm_sym name, ir, kernel, opname, device;
 	hbm_ind_kind kind;
-	uint32_t parent, end; /* pre-order: the subtree is [own index, end) */
+	uint32_t parent, end;        /* pre-order: the subtree is [own index, end) */
 	hbm_span writes, unmet, met; /* buffer names, in lists */
 	hbm_span bufs;
 	hbm_span snodes; /* names of children that are not printed (era A) */
@@ -152,9 +158,9 @@ typedef enum hbm_ind_verb {
 typedef struct hbm_ind_stmt {
 	hbm_ind_verb verb;
 	hbm_sym dst, src;
-	hbm_span names;    /* identifiers of the statement, in hbm_ind_code.names */
-	size_t in, out;    /* arguments of the call, in the text; in == out: none */
-	hbm_sym comment;   /* source nodes named above it, 0: none */
+	hbm_span names;  /* identifiers of the statement, in hbm_ind_code.names */
+	size_t in, out;  /* arguments of the call, in the text; in == out: none */
+	hbm_sym comment; /* source nodes named above it, 0: none */
 	hbm_ind_at at;
 } hbm_ind_stmt;
 
@@ -203,9 +209,9 @@ typedef struct hbm_ind_name {
 	bool spread;       /* accessed by several of them */
 	bool mutates;      /* base: it takes the bytes over, changed */
 	bool output, arg, sym_arg, used;
-	bool tuple;        /* several buffers, each with a name of its own */
+	bool tuple; /* several buffers, each with a name of its own */
 	hbm_tensor_id tensor;
-	hbm_dtype dtype;   /* what the statements tell of it */
+	hbm_dtype dtype; /* what the statements tell of it */
 	uint32_t itemsize;
 } hbm_ind_name;
 
@@ -215,26 +221,27 @@ typedef struct hbm_ind_dump {
 	const hbm_import_opts *opts;
 	hbm_syms syms;
 	HBM_VEC(hbm_ind_name) names;
-	HBM_VEC(hbm_sym) args;   /* in the order of the signature */
+	HBM_VEC(hbm_sym) args;    /* in the order of the signature */
 	HBM_VEC(hbm_sym) unbound; /* symbols reported already */
-	hbm_ind_graph graph;     /* the one that is planned */
-	hbm_ind_graph pre;       /* before fusion: children of era A; nodes.n may be 0 */
+	hbm_ind_graph graph;      /* the one that is planned */
+	hbm_ind_graph pre; /* before fusion: children of era A; nodes.n may be 0 */
 	hbm_ind_code code;
-	bool fused;              /* graph is the one after fusion */
+	bool fused; /* graph is the one after fusion */
 	bool failed;
 } hbm_ind_dump;
 
 /* Lists an error and marks the dump as failed. */
-#define HBM_IND_FAIL(dump, code, at, len, ...)                                 \
-	((dump)->failed = true,                                                \
-	 (void)hbm_fail((dump)->d, HBM_SEMANTIC, (code),                       \
+#define HBM_IND_FAIL(dump, code, at, len, ...)           \
+	((dump)->failed = true,                          \
+	 (void)hbm_fail((dump)->d, HBM_SEMANTIC, (code), \
 	                hbm_ind_shown((dump), (at), (len)), __VA_ARGS__))
 
 /* The place of a message; costs nothing once no more are listed. */
 hbm_where hbm_ind_shown(const hbm_ind_dump *dump, hbm_ind_at at, size_t len);
 bool hbm_ind_full(const hbm_ind_dump *dump);
 /* Symbol of the text in [start, end); HBM_NONE: no memory. */
-hbm_sym hbm_ind_sym(hbm_ind_dump *dump, const hbm_ind_text *t, size_t start, size_t end);
+hbm_sym hbm_ind_sym(hbm_ind_dump *dump, const hbm_ind_text *t, size_t start,
+                    size_t end);
 /* The record of a symbol; NULL: no memory. Valid until the next call. */
 hbm_ind_name *hbm_ind_name_of(hbm_ind_dump *dump, hbm_sym sym);
 const char *hbm_ind_str(const hbm_ind_dump *dump, hbm_sym sym);
@@ -253,22 +260,24 @@ typedef struct hbm_ind_leaf {
 typedef struct hbm_ind_facts {
 	HBM_VEC(hbm_ind_leaf) leaves;
 	HBM_VEC(hbm_sym) lists;
-	HBM_VEC(uint32_t) first;  /* node of graph -> its first leaf; one more */
-	HBM_VEC(hbm_sym) src;     /* top-level node -> where it comes from, 0 */
-	hbm_map inplace;          /* buffer << 32 | node: the node may overwrite it */
+	HBM_VEC(uint32_t) first; /* node of graph -> its first leaf; one more */
+	HBM_VEC(hbm_sym) src;    /* top-level node -> where it comes from, 0 */
+	hbm_map inplace;         /* buffer << 32 | node: the node may overwrite it */
 	uint32_t n_tops;
-	bool device, spyre;       /* something runs elsewhere than on the CPU */
-	hbm_dtype dtype;          /* of the first allocation of floats */
+	bool device, spyre; /* something runs elsewhere than on the CPU */
+	hbm_dtype dtype;    /* of the first allocation of floats */
 	uint32_t itemsize;
 } hbm_ind_facts;
 
 hbm_status hbm_ind_find_facts(hbm_ind_dump *dump, hbm_ind_facts *ret) HBM_MUST_USE;
+/* The part of it that the statements of call() tell. */
+hbm_status hbm_ind_learn(hbm_ind_dump *dump, hbm_ind_facts *facts) HBM_MUST_USE;
 
 /* ---- shapes --------------------------------------------------------------- */
 
 /* torch.float16 and the short names of fx graphs; false: unknown. */
-bool hbm_ind_dtype(const hbm_ind_text *t, size_t start, size_t end,
-                   hbm_dtype *ret, uint32_t *ret_itemsize);
+bool hbm_ind_dtype(const hbm_ind_text *t, size_t start, size_t end, hbm_dtype *ret,
+                   uint32_t *ret_itemsize);
 /* Sequences "(8, s0)" of extents and strides into *shape. False: an error was
  * listed. */
 bool hbm_ind_extents(hbm_ind_dump *dump, hbm_ind_at at, size_t start, size_t end,
@@ -302,17 +311,18 @@ typedef struct hbm_ind_log {
 	uint32_t n_graphs;
 } hbm_ind_log;
 
-hbm_status hbm_ind_split_log(hbm_arena *a, hbm_bytes log, hbm_ind_log *ret) HBM_MUST_USE;
+hbm_status hbm_ind_split_log(hbm_arena *a, hbm_bytes log,
+                             hbm_ind_log *ret) HBM_MUST_USE;
 bool hbm_ind_is_log(hbm_bytes bytes);
 
 /* ---- results -------------------------------------------------------------- */
 
 /* One block of memory that call() holds. Times count statements. */
 typedef struct hbm_ind_block {
-	hbm_sym name;  /* first name it had */
+	hbm_sym name; /* first name it had */
 	uint64_t size;
 	uint32_t start, end;
-	bool given;    /* allocated inside a kernel, not by call() itself */
+	bool given; /* allocated inside a kernel, not by call() itself */
 	bool output;
 } hbm_ind_block;
 

@@ -75,8 +75,12 @@ static bool is_one_of(const hbm_ind_text *t, size_t start, size_t end,
 static bool allocates(const hbm_ind_text *t, size_t start, size_t end)
 {
 	static const char *const names[] = {
-		"empty", "torch.empty", "torch.empty_strided", "rand_strided",
-		"spyre_empty_with_layout", "alloc_from_pool",
+		"empty",
+		"torch.empty",
+		"torch.empty_strided",
+		"rand_strided",
+		"spyre_empty_with_layout",
+		"alloc_from_pool",
 	};
 
 	return hbm_ind_starts(t, start, end, "empty_strided") ||
@@ -86,7 +90,9 @@ static bool allocates(const hbm_ind_text *t, size_t start, size_t end)
 static bool views(const hbm_ind_text *t, size_t start, size_t end)
 {
 	static const char *const names[] = {
-		"as_strided", "reinterpret_tensor", "torch.as_strided",
+		"as_strided",
+		"reinterpret_tensor",
+		"torch.as_strided",
 		"torch.ops.inductor._reinterpret_tensor",
 	};
 
@@ -121,7 +127,8 @@ static hbm_status right_side(reader *r, size_t start, size_t end, hbm_ind_stmt *
 }
 
 /* "dst = ...", "a, b = args". Position of the '=' is known. */
-static hbm_status assignment(reader *r, size_t start, size_t eq, size_t end, hbm_ind_at at)
+static hbm_status assignment(reader *r, size_t start, size_t eq, size_t end,
+                             hbm_ind_at at)
 {
 	const hbm_ind_text *t = r->t;
 	hbm_ind_stmt st = {.at = at};
@@ -167,7 +174,8 @@ static hbm_status call_statement(reader *r, size_t start, size_t end, hbm_ind_at
 
 	HBM_TRY(take_names(r, start, end, &st.names));
 	if (hbm_ind_call(r->t, start, end, &name_end, &st.in, &st.out)) {
-		if (hbm_ind_is(r->t, start, name_end, "assert_size_stride") && st.names.n) {
+		if (hbm_ind_is(r->t, start, name_end, "assert_size_stride") &&
+		    st.names.n) {
 			st.verb = HBM_IND_ASSERT;
 			st.dst = r->code->names.items[st.names.first];
 		}
@@ -290,7 +298,8 @@ static hbm_status rand_line(reader *r, const hbm_ind_line *line)
 	hbm_ind_name *n;
 	hbm_sym sym;
 
-	if (word == line->start || !hbm_ind_starts(r->t, word, line->end, " = rand_strided(") ||
+	if (word == line->start ||
+	    !hbm_ind_starts(r->t, word, line->end, " = rand_strided(") ||
 	    !hbm_ind_call(r->t, word + 3, line->end, &name_end, &in, &out))
 		return HBM_OK;
 	sym = hbm_ind_sym(r->dump, r->t, line->start, word);
@@ -307,7 +316,8 @@ static bool is_call_head(const hbm_ind_text *t, const hbm_ind_line *l)
 	return hbm_ind_starts(t, l->start, l->end, "def call(");
 }
 
-hbm_status hbm_ind_read_code(hbm_ind_dump *dump, const hbm_ind_text *t, hbm_ind_code *ret)
+hbm_status hbm_ind_read_code(hbm_ind_dump *dump, const hbm_ind_text *t,
+                             hbm_ind_code *ret)
 {
 	reader r = {.dump = dump, .t = t, .code = ret};
 	hbm_ind_scan scan = {t, 0, 1};
@@ -322,7 +332,8 @@ hbm_status hbm_ind_read_code(hbm_ind_dump *dump, const hbm_ind_text *t, hbm_ind_
 		if (inside && line.indent <= indent)
 			inside = false;
 		if (t->s[line.start] == '#') {
-			HBM_TRY(inside ? source_comment(&r, &line) : map_comment(&r, &line));
+			HBM_TRY(inside ? source_comment(&r, &line)
+			               : map_comment(&r, &line));
 		} else if (inside) {
 			HBM_TRY(logical_line(&r, &scan, &line));
 		} else if (!ret->found && is_call_head(t, &line)) {

@@ -39,8 +39,8 @@ static hbm_status signature(hbm_ind_dump *dump, const hbm_ind_text *t,
 	hbm_ind_arg arg;
 
 	if (!hbm_ind_close(t, open, t->n, &close)) {
-		HBM_IND_FAIL(dump, HBM_E_IND_SYNTAX, ((hbm_ind_at){t, open, line->no}), 1,
-		             "the list of inputs never ends");
+		HBM_IND_FAIL(dump, HBM_E_IND_SYNTAX, ((hbm_ind_at){t, open, line->no}),
+		             1, "the list of inputs never ends");
 		scan->pos = t->n;
 		return HBM_OK;
 	}
@@ -87,7 +87,8 @@ hbm_status hbm_ind_read_fx(hbm_ind_dump *dump, const hbm_ind_text *t)
 		} else if (line.start < line.end && t->s[line.start] == '#') {
 			HBM_TRY(file_comment(dump, t, &line, &origin));
 		} else if (found && origin && word > line.start && word < line.end &&
-		           (t->s[word] == ':' || hbm_ind_starts(t, word, line.end, " ="))) {
+		           (t->s[word] == ':' ||
+		            hbm_ind_starts(t, word, line.end, " ="))) {
 			hbm_sym sym = hbm_ind_sym(dump, t, line.start, word);
 			hbm_ind_name *n;
 			HBM_NEED(sym != HBM_NONE);

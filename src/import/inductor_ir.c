@@ -3,44 +3,21 @@
  *
  * Line by line with a stack of open nodes. A header opens a node; it is a child
  * when a line "PARENT.snodes[i] =" stands before it, else it closes everything
- * and starts a new top-level node. Lists are read by matching brackets, over
- * lines. Bodies and kernel code are skipped by their indent. All versions from
- * torch 2.0 on are read by the same rules: a field that a version lacks is not
+ * and starts a new top-level node. Lists may go over lines
+ * (inductor_list.c). Bodies and kernel code are skipped by their indent. All versions
+ * from torch 2.0 on are read by the same rules: a field that a version lacks is not
  * asked for, except the dependencies, whose absence means a truncated file.
  * Index expressions are never looked into. Linear in the text. */
-#include "import/inductor.h"
+#include "import/inductor_ir.h"
 
 #include <string.h>
 
-typedef struct reader {
-	hbm_ind_dump *dump;
-	const hbm_ind_text *t;
-	hbm_ind_graph *g;
-	hbm_ind_scan scan;
-	hbm_ind_line line;
-	uint32_t open[HBM_MAX_DEPTH]; /* nodes, outermost first */
-	uint32_t depth;
-	bool child;          /* the next header belongs to open[depth - 1] */
-	bool in_outputs;
-	hbm_sym buf;         /* the buffer whose fields follow */
-	bool in_block;
-	size_t block_indent;
-	uint32_t n_unknown;  /* lines left out, and the first of them */
-	hbm_ind_at unknown;
-	bool stop;           /* nothing behind this place can be trusted */
-} reader;
-
-static hbm_ind_at at_pos(const reader *r, size_t pos)
-{
-	return (hbm_ind_at){r->t, pos, r->line.no};
-}
-
-static hbm_ind_node *top(reader *r)
+static hbm_ind_node *top(hbm_ind_reader *r)
 {
 	return r->depth ? &r->g->nodes.items[r->open[r->depth - 1]] : NULL;
 }
 
-static void close_to(reader *r, uint32_t depth)
+static void close_to(hbm_ind_reader *r, uint32_t depth)
 {
 	while (r->depth > depth)
 		r->g->nodes.items[r->open[--r->depth]].end = r->g->nodes.n;
@@ -48,10 +25,10 @@ static void close_to(reader *r, uint32_t depth)
 	r->buf = 0;
 }
 
-static void unknown_line(reader *r)
+static void unknown_line(hbm_ind_reader *r)
 {
 	if (!r->n_unknown++)
-		r->unknown = at_pos(r, r->line.start);
+		r->unknown = hbm_ind_here(r, r->line.start);
 }
 
 /* ---- headers -------------------------------------------------------------- */
@@ -64,8 +41,8 @@ static bool ends_with(const hbm_ind_text *t, size_t start, size_t end, const cha
 }
 
 /* "op0_op1: FusedSchedulerNode(SchedulerNode,SchedulerNode)" */
-static bool is_header(const hbm_ind_text *t, const hbm_ind_line *l, size_t *ret_name_end,
-                      size_t *ret_kind, size_t *ret_kind_end)
+static bool is_header(const hbm_ind_text *t, const hbm_ind_line *l,
+                      size_t *ret_name_end, size_t *ret_kind, size_t *ret_kind_end)
 {
 	size_t name = hbm_ind_word(t, l->start, l->end), kind, close;
 
@@ -98,9 +75,10 @@ static hbm_ind_kind node_kind(const hbm_ind_text *t, size_t start, size_t end)
 	return HBM_IND_FUSED; /* Fused, Grouped, OuterLoopFused, ... */
 }
 
-static hbm_status open_node(reader *r, size_t name_end, size_t kind, size_t kind_end)
+static hbm_status open_node(hbm_ind_reader *r, size_t name_end, size_t kind,
+                            size_t kind_end)
 {
-	hbm_ind_node n = {.parent = HBM_NONE, .at = at_pos(r, r->line.start)};
+	hbm_ind_node n = {.parent = HBM_NONE, .at = hbm_ind_here(r, r->line.start)};
 
 	if (!r->child)
 		close_to(r, 0);
@@ -126,140 +104,13 @@ static hbm_status open_node(reader *r, size_t name_end, size_t kind, size_t kind
 	return HBM_OK;
 }
 
-/* ---- values --------------------------------------------------------------- */
-
-/* The bracketed value at `pos`, maybe over several lines. */
-static bool bracketed(reader *r, size_t pos, size_t *ret_in, size_t *ret_out)
-{
-	const hbm_ind_text *t = r->t;
-	uint32_t line = r->line.no;
-
-	while (pos < t->n && (t->s[pos] == ' ' || t->s[pos] == '\n' || t->s[pos] == '\r')) {
-		line += t->s[pos] == '\n';
-		pos++;
-	}
-	if (pos >= t->n || t->s[pos] != '[' || line > r->line.no + 1) {
-		HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, at_pos(r, r->line.start),
-		             r->line.end - r->line.start, "a list is expected here");
-		return false;
-	}
-	if (!hbm_ind_close(t, pos, t->n, ret_out)) {
-		HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, ((hbm_ind_at){t, pos, line}), 1,
-		             "this list never ends; the file may be truncated");
-		r->stop = true;
-		return false;
-	}
-	*ret_in = pos + 1;
-	if (*ret_out >= r->scan.pos)
-		hbm_ind_skip_line(&r->scan, *ret_out);
-	return true;
-}
-
-static hbm_status push_name(reader *r, size_t start, size_t end, hbm_span *span)
-{
-	hbm_sym sym;
-
-	hbm_ind_unquote(r->t, &start, &end);
-	sym = hbm_ind_sym(r->dump, r->t, start, end);
-	HBM_NEED(sym != HBM_NONE && HBM_PUSH(r->dump->a, &r->g->lists, sym));
-	span->n++;
-	return HBM_OK;
-}
-
-/* A list of quoted names. */
-static hbm_status read_names(reader *r, size_t pos, hbm_span *ret)
-{
-	hbm_ind_arg arg;
-	size_t in, out;
-
-	*ret = (hbm_span){r->g->lists.n, 0};
-	if (!bracketed(r, pos, &in, &out))
-		return HBM_OK;
-	while (hbm_ind_next_arg(r->t, &in, out, &arg))
-		HBM_TRY(push_name(r, arg.start, arg.end, ret));
-	return HBM_OK;
-}
-
-/* MemoryDep('buf0', ...), StarDep(name='buf0', ...), WeakDep(...): buffer names.
- * A weak dependency only orders and keeps nothing alive. */
-static hbm_status read_deps(reader *r, size_t pos, hbm_span *ret)
-{
-	hbm_ind_arg dep, name;
-	size_t in, out, word, a, b;
-
-	*ret = (hbm_span){r->g->lists.n, 0};
-	if (!bracketed(r, pos, &in, &out))
-		return HBM_OK;
-	while (hbm_ind_next_arg(r->t, &in, out, &dep)) {
-		if (!hbm_ind_call(r->t, dep.start, dep.end, &word, &a, &b) ||
-		    !hbm_ind_next_arg(r->t, &a, b, &name)) {
-			HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, at_pos(r, r->line.start),
-			             r->line.end - r->line.start,
-			             "this list holds something that is no dependency");
-			return HBM_OK;
-		}
-		if (!hbm_ind_is(r->t, dep.start, word, "WeakDep"))
-			HBM_TRY(push_name(r, name.start, name.end, ret));
-	}
-	return HBM_OK;
-}
-
-/* NodeUser(node=SchedulerNode(name='op2'), can_inplace=True, is_weak=False) */
-static hbm_status read_user(reader *r, size_t start, size_t end, hbm_span *span)
-{
-	const hbm_ind_text *t = r->t;
-	size_t word, in, out, quote, close;
-	hbm_ind_user u = {0};
-	bool weak = false;
-	hbm_ind_arg arg;
-
-	if (!hbm_ind_call(t, start, end, &word, &in, &out))
-		return HBM_OK;
-	while (hbm_ind_next_arg(t, &in, out, &arg)) {
-		bool yes = hbm_ind_is(t, arg.start, arg.end, "True");
-		if (hbm_ind_is(t, arg.key, arg.key_end, "can_inplace"))
-			u.inplace = yes;
-		else if (hbm_ind_is(t, arg.key, arg.key_end, "is_weak"))
-			weak = yes;
-		if (!hbm_ind_is(t, arg.key, arg.key_end, "node") ||
-		    hbm_ind_is(t, arg.start, arg.end, "OUTPUT"))
-			continue;
-		quote = hbm_ind_find(t, arg.start, arg.end, "'");
-		if (quote == SIZE_MAX)
-			return HBM_OK;
-		close = hbm_ind_find(t, quote + 1, arg.end, "'");
-		if (close == SIZE_MAX)
-			return HBM_OK;
-		u.node = hbm_ind_sym(r->dump, t, quote + 1, close);
-		HBM_NEED(u.node != HBM_NONE);
-	}
-	if (weak)
-		return HBM_OK;
-	HBM_NEED(HBM_PUSH(r->dump->a, &r->g->users, u));
-	span->n++;
-	return HBM_OK;
-}
-
-static hbm_status read_users(reader *r, size_t pos, hbm_ind_buf *buf)
-{
-	hbm_ind_arg arg;
-	size_t in, out;
-
-	buf->users = (hbm_span){r->g->users.n, 0};
-	if (!bracketed(r, pos, &in, &out))
-		return HBM_OK;
-	r->g->has_users = true;
-	while (hbm_ind_next_arg(r->t, &in, out, &arg))
-		HBM_TRY(read_user(r, arg.start, arg.end, &buf->users));
-	return HBM_OK;
-}
-
 /* ---- buffers -------------------------------------------------------------- */
 
-static hbm_status add_buf(reader *r, hbm_sym name, hbm_sym ir, uint32_t *ret)
+static hbm_status add_buf(hbm_ind_reader *r, hbm_sym name, hbm_sym ir, uint32_t *ret)
 {
 	hbm_ind_node *n = top(r);
-	hbm_ind_buf buf = {.name = name, .ir = ir, .at = at_pos(r, r->line.start)};
+	hbm_ind_buf buf = {
+		.name = name, .ir = ir, .at = hbm_ind_here(r, r->line.start)};
 
 	HBM_NEED(HBM_PUSH(r->dump->a, &r->g->bufs, buf));
 	if (!n->bufs.n)
@@ -270,7 +121,7 @@ static hbm_status add_buf(reader *r, hbm_sym name, hbm_sym ir, uint32_t *ret)
 }
 
 /* "    buf0: ComputedBuffer" inside outputs. */
-static hbm_status open_buf(reader *r, size_t name_end)
+static hbm_status open_buf(hbm_ind_reader *r, size_t name_end)
 {
 	hbm_sym name = hbm_ind_sym(r->dump, r->t, r->line.start, name_end);
 	hbm_sym ir = hbm_ind_sym(r->dump, r->t, name_end + 2, r->line.end);
@@ -284,28 +135,28 @@ static hbm_status open_buf(reader *r, size_t name_end)
 
 /* The literal of a layout, remembered where it first stands; it is read when its
  * size is needed. */
-static hbm_status keep_layout(reader *r, hbm_sym name, size_t pos)
+static hbm_status keep_layout(hbm_ind_reader *r, hbm_sym name, size_t pos)
 {
 	hbm_ind_name *n = hbm_ind_name_of(r->dump, name);
 	size_t word = hbm_ind_word(r->t, pos, r->line.end), close;
 
 	HBM_NEED(n);
-	if (word == pos || (word < r->line.end &&
-	                    (r->t->s[word] != '(' ||
-	                     !hbm_ind_close(r->t, word, r->line.end, &close)))) {
-		HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, at_pos(r, pos),
+	if (word == pos ||
+	    (word < r->line.end && (r->t->s[word] != '(' ||
+	                            !hbm_ind_close(r->t, word, r->line.end, &close)))) {
+		HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, hbm_ind_here(r, pos),
 		             r->line.end - pos, "this is no layout");
 		return HBM_OK;
 	}
 	if (!n->layout.text)
-		n->layout = at_pos(r, pos);
+		n->layout = hbm_ind_here(r, pos);
 	return HBM_OK;
 }
 
 /* Fields of a buffer: in the outputs of its node, or, up to torch 2.4, of the
  * node that has its name. False: not a field of buffers. */
-static hbm_status buffer_field(reader *r, size_t word, size_t word_end, size_t value,
-                               bool *ret_known)
+static hbm_status buffer_field(hbm_ind_reader *r, size_t word, size_t word_end,
+                               size_t value, bool *ret_known)
 {
 	const hbm_ind_text *t = r->t;
 	hbm_ind_node *n = top(r);
@@ -322,17 +173,19 @@ static hbm_status buffer_field(reader *r, size_t word, size_t word_end, size_t v
 		HBM_TRY(add_buf(r, n->name, n->ir, &id));
 	buf = &r->g->bufs.items[n->bufs.first + n->bufs.n - 1];
 	if (hbm_ind_is(t, word, word_end, "users"))
-		return read_users(r, value, buf);
+		return hbm_ind_read_users(r, value, buf);
 	if (hbm_ind_is(t, word, word_end, "layout"))
 		return keep_layout(r, buf->name, value);
-	return read_names(r, value, hbm_ind_is(t, word, word_end, "aliases")
-	                                    ? &buf->aliases : &buf->mutations);
+	return hbm_ind_read_names(r, value,
+	                          hbm_ind_is(t, word, word_end, "aliases")
+	                                  ? &buf->aliases
+	                                  : &buf->mutations);
 }
 
 /* ---- fields of nodes ------------------------------------------------------ */
 
-static hbm_status dependency_field(reader *r, size_t word, size_t word_end, size_t value,
-                                   bool *ret_known)
+static hbm_status dependency_field(hbm_ind_reader *r, size_t word, size_t word_end,
+                                   size_t value, bool *ret_known)
 {
 	hbm_ind_node *n = top(r);
 	hbm_span span;
@@ -344,7 +197,7 @@ static hbm_status dependency_field(reader *r, size_t word, size_t word_end, size
 	*ret_known = which != 0;
 	if (!which)
 		return HBM_OK;
-	HBM_TRY(read_deps(r, value, &span));
+	HBM_TRY(hbm_ind_read_deps(r, value, &span));
 	if (which == 1) {
 		n->has_writes = true;
 		n->writes = span;
@@ -358,25 +211,25 @@ static hbm_status dependency_field(reader *r, size_t word, size_t word_end, size
 	return HBM_OK;
 }
 
-static hbm_status read_trips(reader *r, size_t value)
+static hbm_status read_trips(hbm_ind_reader *r, size_t value)
 {
 	hbm_ind_node *n = top(r);
 	size_t bad, bad_end;
-	hbm_ind_eval e = hbm_ind_expr(r->dump->opts, r->t, value, r->line.end, &n->trips,
-	                              &bad, &bad_end);
+	hbm_ind_eval e = hbm_ind_expr(r->dump->opts, r->t, value, r->line.end,
+	                              &n->trips, &bad, &bad_end);
 
 	if (e != HBM_IND_OK || !n->trips)
-		HBM_IND_FAIL(r->dump, HBM_E_TRIP_COUNT, at_pos(r, value),
+		HBM_IND_FAIL(r->dump, HBM_E_TRIP_COUNT, hbm_ind_here(r, value),
 		             r->line.end - value, "this is no trip count");
 	return HBM_OK;
 }
 
-static hbm_status plain_field(reader *r, size_t word, size_t word_end, size_t value,
-                              bool *ret_known)
+static hbm_status plain_field(hbm_ind_reader *r, size_t word, size_t word_end,
+                              size_t value, bool *ret_known)
 {
 	static const char *const skipped[] = {
-		"group.iteration", "sizes", "min_input_distance", "max_input_distance",
-		"min_order", "max_order",
+		"group.iteration",    "sizes",     "min_input_distance",
+		"max_input_distance", "min_order", "max_order",
 	};
 	const hbm_ind_text *t = r->t;
 	hbm_ind_node *n = top(r);
@@ -387,12 +240,12 @@ static hbm_status plain_field(reader *r, size_t word, size_t word_end, size_t va
 		if (hbm_ind_is(t, value, r->line.end, "[]"))
 			r->in_outputs = false;
 		else if (!hbm_ind_is(t, value, r->line.end, "["))
-			HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, at_pos(r, value), 1,
-			             "'[' is expected");
+			HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, hbm_ind_here(r, value),
+			             1, "'[' is expected");
 		return HBM_OK;
 	}
 	if (hbm_ind_is(t, word, word_end, "snodes"))
-		return read_names(r, value, &n->snodes);
+		return hbm_ind_read_names(r, value, &n->snodes);
 	if (hbm_ind_is(t, word, word_end, "node.kernel")) {
 		n->kernel = hbm_ind_sym(r->dump, t, value, r->line.end);
 		HBM_NEED(n->kernel != HBM_NONE);
@@ -414,7 +267,7 @@ static hbm_status plain_field(reader *r, size_t word, size_t word_end, size_t va
 }
 
 /* "P.snodes[2] =": the next header is the third child of P. */
-static void next_child(reader *r, size_t word, size_t word_end)
+static void next_child(hbm_ind_reader *r, size_t word, size_t word_end)
 {
 	const hbm_ind_text *t = r->t;
 	size_t open = word + strlen("snodes[");
@@ -424,7 +277,7 @@ static void next_child(reader *r, size_t word, size_t word_end)
 	for (size_t p = open; p < word_end - 1 && i <= n->n_children; p++)
 		i = i * 10 + (uint64_t)(t->s[p] - '0');
 	if (i != n->n_children) {
-		HBM_IND_FAIL(r->dump, HBM_E_IND_STRUCTURE, at_pos(r, word),
+		HBM_IND_FAIL(r->dump, HBM_E_IND_STRUCTURE, hbm_ind_here(r, word),
 		             word_end - word, "child %u of '%s' is expected here",
 		             n->n_children, hbm_ind_str(r->dump, n->name));
 		r->stop = true;
@@ -433,7 +286,7 @@ static void next_child(reader *r, size_t word, size_t word_end)
 }
 
 /* Closes nodes until the one with this name is on top; false: it is not open. */
-static bool back_to(reader *r, hbm_sym name)
+static bool back_to(hbm_ind_reader *r, hbm_sym name)
 {
 	for (uint32_t d = r->depth; d > 0; d--) {
 		if (r->g->nodes.items[r->open[d - 1]].name == name) {
@@ -464,7 +317,8 @@ static size_t field_end(const hbm_ind_text *t, size_t pos, size_t end)
 	return p;
 }
 
-static hbm_status known_field(reader *r, size_t word, size_t word_end, size_t value)
+static hbm_status known_field(hbm_ind_reader *r, size_t word, size_t word_end,
+                              size_t value)
 {
 	bool known = false;
 
@@ -494,7 +348,7 @@ static bool is_structural(const hbm_ind_text *t, size_t word, size_t word_end)
 }
 
 /* "NAME.field = value" */
-static hbm_status field_line(reader *r, size_t name_end, bool *ret_is_field)
+static hbm_status field_line(hbm_ind_reader *r, size_t name_end, bool *ret_is_field)
 {
 	const hbm_ind_text *t = r->t;
 	size_t word = name_end + 1, word_end = field_end(t, word, r->line.end);
@@ -516,8 +370,8 @@ static hbm_status field_line(reader *r, size_t name_end, bool *ret_is_field)
 	if (back_to(r, name))
 		return known_field(r, word, word_end, p);
 	if (is_structural(t, word, word_end)) {
-		HBM_IND_FAIL(r->dump, HBM_E_IND_STRUCTURE, at_pos(r, r->line.start),
-		             name_end - r->line.start,
+		HBM_IND_FAIL(r->dump, HBM_E_IND_STRUCTURE,
+		             hbm_ind_here(r, r->line.start), name_end - r->line.start,
 		             "a field of node '%s', which is not open here",
 		             hbm_ind_str(r->dump, name));
 		r->stop = true;
@@ -528,7 +382,7 @@ static hbm_status field_line(reader *r, size_t name_end, bool *ret_is_field)
 }
 
 /* "buf0_layout = FixedLayout(...)" */
-static hbm_status layout_line(reader *r, size_t name_end, bool *ret_is_layout)
+static hbm_status layout_line(hbm_ind_reader *r, size_t name_end, bool *ret_is_layout)
 {
 	static const char tail[] = "_layout";
 	const hbm_ind_text *t = r->t;
@@ -568,11 +422,12 @@ static void last_quoted(const hbm_ind_text *t, size_t *start, size_t *end, size_
 }
 
 /* The last op of a body that computes something names the node in reports. */
-static hbm_status body_line(reader *r)
+static hbm_status body_line(hbm_ind_reader *r)
 {
 	static const char *const dull[] = {
-		"load", "store", "store_reduction", "constant", "get_index", "to_dtype",
-		"index_expr", "indirect_indexing", "check_bounds", "masked",
+		"load",         "store",    "store_reduction", "constant",
+		"get_index",    "to_dtype", "index_expr",      "indirect_indexing",
+		"check_bounds", "masked",
 	};
 	const hbm_ind_text *t = r->t;
 	size_t p = hbm_ind_find(t, r->line.start, r->line.end, " = ops."), end;
@@ -592,7 +447,7 @@ static hbm_status body_line(reader *r)
 	return HBM_OK;
 }
 
-static hbm_status other_line(reader *r)
+static hbm_status other_line(hbm_ind_reader *r)
 {
 	const hbm_ind_text *t = r->t;
 	size_t name_end = hbm_ind_word(t, r->line.start, r->line.end);
@@ -624,7 +479,7 @@ static hbm_status other_line(reader *r)
 	return HBM_OK;
 }
 
-static hbm_status read_line(reader *r)
+static hbm_status read_line(hbm_ind_reader *r)
 {
 	size_t name_end, kind, kind_end;
 
@@ -636,7 +491,8 @@ static hbm_status read_line(reader *r)
 	if (is_header(r->t, &r->line, &name_end, &kind, &kind_end))
 		return open_node(r, name_end, kind, kind_end);
 	if (r->child) {
-		HBM_IND_FAIL(r->dump, HBM_E_IND_STRUCTURE, at_pos(r, r->line.start),
+		HBM_IND_FAIL(r->dump, HBM_E_IND_STRUCTURE,
+		             hbm_ind_here(r, r->line.start),
 		             r->line.end - r->line.start,
 		             "the child that was announced is expected here");
 		r->stop = true;
@@ -647,7 +503,7 @@ static hbm_status read_line(reader *r)
 
 /* ---- checks --------------------------------------------------------------- */
 
-static void check_node(reader *r, const hbm_ind_node *n)
+static void check_node(hbm_ind_reader *r, const hbm_ind_node *n)
 {
 	const char *lacks = !n->has_writes  ? "writes"
 	                    : !n->has_unmet ? "unmet_dependencies"
@@ -660,13 +516,13 @@ static void check_node(reader *r, const hbm_ind_node *n)
 		             hbm_ind_str(r->dump, n->name), lacks);
 }
 
-static void finish(reader *r)
+static void finish(hbm_ind_reader *r)
 {
 	close_to(r, 0);
 	if (r->child && !r->stop)
-		HBM_IND_FAIL(r->dump, HBM_E_IND_MISSING, at_pos(r, r->line.start), 1,
-		             "the file ends before the child that was announced");
-	if (!r->g->nodes.n && !r->dump->failed)
+		HBM_IND_FAIL(r->dump, HBM_E_IND_MISSING, hbm_ind_here(r, r->line.start),
+		             1, "the file ends before the child that was announced");
+	if (!r->g->nodes.n && r->n_unknown && !r->dump->failed)
 		HBM_IND_FAIL(r->dump, HBM_E_IND_SYNTAX, ((hbm_ind_at){r->t, 0, 1}), 1,
 		             "the file holds no scheduler node");
 	for (uint32_t i = 0; i < r->g->nodes.n && !r->stop; i++)
@@ -678,9 +534,10 @@ static void finish(reader *r)
 		         r->n_unknown);
 }
 
-hbm_status hbm_ind_read_ir(hbm_ind_dump *dump, const hbm_ind_text *t, hbm_ind_graph *ret)
+hbm_status hbm_ind_read_ir(hbm_ind_dump *dump, const hbm_ind_text *t,
+                           hbm_ind_graph *ret)
 {
-	reader r = {.dump = dump, .t = t, .g = ret, .scan = {t, 0, 1}};
+	hbm_ind_reader r = {.dump = dump, .t = t, .g = ret, .scan = {t, 0, 1}};
 
 	ret->text = t;
 	while (!r.stop && !hbm_ind_full(dump) && hbm_ind_next_line(&r.scan, &r.line))

@@ -13,7 +13,7 @@ typedef enum section { NONE, PRE, POST, CODE, N_SECTIONS } section;
 
 typedef struct entry { /* one line of the log */
 	size_t payload;
-	bool record;        /* starts with a log prefix */
+	bool record;         /* starts with a log prefix */
 	size_t tag, tag_end; /* equal: none */
 } entry;
 
@@ -69,7 +69,8 @@ static entry split_line(const hbm_ind_text *t, const hbm_ind_line *l)
 	e.record = true;
 	p = hbm_ind_find(t, pos, end, "]");
 	e.payload = p == SIZE_MAX ? end : p + 1;
-	while (e.payload + 1 < end && t->s[e.payload] == ' ' && t->s[e.payload + 1] == '[') {
+	while (e.payload + 1 < end && t->s[e.payload] == ' ' &&
+	       t->s[e.payload + 1] == '[') {
 		p = hbm_ind_find(t, e.payload, end, "]");
 		if (p == SIZE_MAX)
 			break;
@@ -112,7 +113,8 @@ typedef struct splitter {
 	uint32_t n_pre, n_post;
 } splitter;
 
-static hbm_status keep(splitter *s, section which, const entry *e, const hbm_ind_line *l)
+static hbm_status keep(splitter *s, section which, const entry *e,
+                       const hbm_ind_line *l)
 {
 	char **copy = &s->copy[which];
 
@@ -123,7 +125,8 @@ static hbm_status keep(splitter *s, section which, const entry *e, const hbm_ind
 		(*copy)[s->log.n] = '\0';
 	}
 	if (l->end > e->payload)
-		memcpy(*copy + e->payload, s->log.data + e->payload, l->end - e->payload);
+		memcpy(*copy + e->payload, s->log.data + e->payload,
+		       l->end - e->payload);
 	return HBM_OK;
 }
 

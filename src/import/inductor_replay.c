@@ -47,8 +47,11 @@ static void bind(replay *p, hbm_sym name, uint32_t b)
 
 static hbm_status new_block(replay *p, hbm_sym name, uint64_t size, bool given)
 {
-	hbm_ind_block b = {.name = name, .size = size, .start = p->tick,
-	                   .end = HBM_NONE, .given = given};
+	hbm_ind_block b = {.name = name,
+	                   .size = size,
+	                   .start = p->tick,
+	                   .end = HBM_NONE,
+	                   .given = given};
 
 	HBM_NEED(HBM_PUSH(p->dump->a, &p->r->blocks, b));
 	bind(p, name, p->r->blocks.n - 1);
@@ -138,8 +141,10 @@ hbm_status hbm_ind_replay_code(hbm_ind_dump *dump, hbm_ind_replay *ret)
 
 	*ret = (hbm_ind_replay){.n_syms = n};
 	HBM_NEED(hbm_ind_name_of(dump, n - 1));
-	HBM_NEED(fill_none(dump->a, n, &p.now) && fill_none(dump->a, n, &ret->block_of));
-	HBM_NEED(p.names = HBM_ZARRAY(dump->a, uint32_t, (size_t)dump->code.stmts.n + 1));
+	HBM_NEED(fill_none(dump->a, n, &p.now) &&
+	         fill_none(dump->a, n, &ret->block_of));
+	HBM_NEED(p.names =
+	                 HBM_ZARRAY(dump->a, uint32_t, (size_t)dump->code.stmts.n + 1));
 	for (p.tick = 0; p.tick < dump->code.stmts.n; p.tick++)
 		HBM_TRY(step(&p, &dump->code.stmts.items[p.tick]));
 	for (uint32_t i = 0; i < ret->blocks.n; i++)

@@ -21,14 +21,22 @@ static const struct {
 	hbm_dtype dtype;
 	uint32_t itemsize;
 } dtypes[] = {
-	{"float32", "f32", HBM_DT_f32, 4}, {"float16", "f16", HBM_DT_f16, 2},
-	{"bfloat16", "bf16", HBM_DT_bf16, 2}, {"float64", "f64", HBM_DT_f64, 8},
-	{"int64", "i64", HBM_DT_i64, 8}, {"int32", "i32", HBM_DT_i32, 4},
-	{"int16", "i16", HBM_DT_i16, 2}, {"int8", "i8", HBM_DT_i8, 1},
-	{"uint8", "u8", HBM_DT_u8, 1}, {"uint16", "u16", HBM_DT_u16, 2},
-	{"uint32", "u32", HBM_DT_u32, 4}, {"uint64", "u64", HBM_DT_u64, 8},
-	{"bool", "b8", HBM_DT_bool, 1}, {"complex64", "c64", HBM_DT_c64, 8},
-	{"complex128", "c128", HBM_DT_c128, 16}, {"complex32", "c32", HBM_DT_none, 4},
+	{"float32", "f32", HBM_DT_f32, 4},
+	{"float16", "f16", HBM_DT_f16, 2},
+	{"bfloat16", "bf16", HBM_DT_bf16, 2},
+	{"float64", "f64", HBM_DT_f64, 8},
+	{"int64", "i64", HBM_DT_i64, 8},
+	{"int32", "i32", HBM_DT_i32, 4},
+	{"int16", "i16", HBM_DT_i16, 2},
+	{"int8", "i8", HBM_DT_i8, 1},
+	{"uint8", "u8", HBM_DT_u8, 1},
+	{"uint16", "u16", HBM_DT_u16, 2},
+	{"uint32", "u32", HBM_DT_u32, 4},
+	{"uint64", "u64", HBM_DT_u64, 8},
+	{"bool", "b8", HBM_DT_bool, 1},
+	{"complex64", "c64", HBM_DT_c64, 8},
+	{"complex128", "c128", HBM_DT_c128, 16},
+	{"complex32", "c32", HBM_DT_none, 4},
 	{"float8_e4m3fn", "f8e4m3fn", HBM_DT_f8e4m3, 1},
 	{"float8_e5m2", "f8e5m2", HBM_DT_f8e5m2, 1},
 	{"float8_e4m3fnuz", "f8e4m3fnuz", HBM_DT_f8e4m3, 1},
@@ -36,7 +44,8 @@ static const struct {
 	{"float8_e8m0fnu", "f8e8m0fnu", HBM_DT_f8e8m0, 1},
 	/* Two values in one byte; extents count bytes. */
 	{"float4_e2m1fn_x2", "f4e2m1fn_x2", HBM_DT_u8, 1},
-	{"qint8", "qi8", HBM_DT_i8, 1}, {"quint8", "qu8", HBM_DT_u8, 1},
+	{"qint8", "qi8", HBM_DT_i8, 1},
+	{"quint8", "qu8", HBM_DT_u8, 1},
 	{"qint32", "qi32", HBM_DT_i32, 4},
 };
 
@@ -99,8 +108,8 @@ static bool eval(hbm_ind_dump *dump, hbm_ind_at at, size_t start, size_t end,
                  uint64_t *ret)
 {
 	size_t bad, bad_end;
-	hbm_ind_eval e = hbm_ind_expr(dump->opts, at.text, start, end, ret, &bad,
-	                              &bad_end);
+	hbm_ind_eval e =
+		hbm_ind_expr(dump->opts, at.text, start, end, ret, &bad, &bad_end);
 
 	if (e == HBM_IND_OK)
 		return true;
@@ -164,7 +173,8 @@ static bool numbers(hbm_ind_dump *dump, hbm_ind_at at, size_t start, size_t end,
 }
 
 /* From the first element to the last one that the strides reach. */
-static bool count_elements(const hbm_ind_shape *s, const uint64_t *stride, uint64_t *ret)
+static bool count_elements(const hbm_ind_shape *s, const uint64_t *stride,
+                           uint64_t *ret)
 {
 	uint64_t n = 1, part;
 
@@ -279,8 +289,10 @@ static void sort_part(const hbm_ind_text *t, const hbm_ind_arg *a, parts *p)
 	else if (KEY("offset"))
 		p->offset = r;
 	else if (KEY("dtype") || hbm_ind_starts(t, r.start, r.end, "torch."))
-		p->dtype = KEY("dtype") || hbm_ind_find(t, r.start, r.end, "(") == SIZE_MAX
-		                   ? r : p->dtype;
+		p->dtype =
+			KEY("dtype") || hbm_ind_find(t, r.start, r.end, "(") == SIZE_MAX
+				? r
+				: p->dtype;
 	else if (KEY("device_layout") ||
 	         hbm_ind_starts(t, r.start, r.end, "SpyreTensorLayout("))
 		p->layout = r;
@@ -301,7 +313,8 @@ static bool take_parts(hbm_ind_dump *dump, hbm_ind_at at, const parts *p,
 		HBM_IND_FAIL(dump, HBM_E_IND_SYNTAX, at, p->dtype.end - p->dtype.start,
 		             "unknown dtype '%.*s'",
 		             (int)(p->dtype.end - p->dtype.start < 60
-		                           ? p->dtype.end - p->dtype.start : 60),
+		                           ? p->dtype.end - p->dtype.start
+		                           : 60),
 		             t->s + p->dtype.start);
 		ok = false;
 	}
@@ -320,14 +333,16 @@ static const struct {
 	const char *name;
 	hbm_ind_class class;
 } layouts[] = {
-	{"FixedLayout", HBM_IND_PLAIN_LAYOUT}, {"FlexibleLayout", HBM_IND_PLAIN_LAYOUT},
+	{"FixedLayout", HBM_IND_PLAIN_LAYOUT},
+	{"FlexibleLayout", HBM_IND_PLAIN_LAYOUT},
 	{"NonOwningLayout", HBM_IND_PLAIN_LAYOUT},
 	{"AliasedLayout", HBM_IND_PLAIN_LAYOUT},
 	{"CommBufferLayout", HBM_IND_PLAIN_LAYOUT},
 	{"FixedTiledLayout", HBM_IND_PLAIN_LAYOUT},
 	{"MutationLayout", HBM_IND_MUTATION},
 	{"MutationLayoutSHOULDREMOVE", HBM_IND_MUTATION},
-	{"NoneLayout", HBM_IND_NO_MEMORY}, {"MultiOutputLayout", HBM_IND_NO_MEMORY},
+	{"NoneLayout", HBM_IND_NO_MEMORY},
+	{"MultiOutputLayout", HBM_IND_NO_MEMORY},
 };
 
 /* An unknown kind of layout with a size is taken as a plain one. */
@@ -399,7 +414,8 @@ bool hbm_ind_fx_type(hbm_ind_dump *dump, hbm_ind_at at, hbm_ind_shape *shape)
 	start += start < t->n && (t->s[start] == '"' || t->s[start] == '\'');
 	word = hbm_ind_word(t, start, t->n);
 	if (!hbm_ind_dtype(t, start, word, &shape->dtype, &shape->itemsize) ||
-	    word >= t->n || t->s[word] != '[' || !hbm_ind_close(t, word, t->n, &close)) {
+	    word >= t->n || t->s[word] != '[' ||
+	    !hbm_ind_close(t, word, t->n, &close)) {
 		HBM_IND_FAIL(dump, HBM_E_IND_SYNTAX, at, 1,
 		             "a type such as f32[8, 3] is expected");
 		return false;
@@ -445,10 +461,9 @@ bool hbm_ind_stmt_shape(hbm_ind_dump *dump, const hbm_ind_stmt *st,
 		             "size and stride are expected here");
 		return false;
 	}
-	if (st->verb == HBM_IND_VIEW &&
-	    nth(at.text, st->in, st->out, 3, &offset) &&
+	if (st->verb == HBM_IND_VIEW && nth(at.text, st->in, st->out, 3, &offset) &&
 	    !eval(dump, at, offset.start, offset.end, &shape->offset))
 		return false;
-	return hbm_ind_extents(dump, at, size.start, size.end, stride.start,
-	                       stride.end, shape);
+	return hbm_ind_extents(dump, at, size.start, size.end, stride.start, stride.end,
+	                       shape);
 }

@@ -170,8 +170,8 @@ size_t hbm_ind_word(const hbm_ind_text *t, size_t pos, size_t end)
 
 	for (; p < end; p++) {
 		char c = t->s[p];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		              c == '_';
+		bool letter =
+			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 		if (!letter && (p == pos || c < '0' || c > '9'))
 			break;
 	}
@@ -205,8 +205,8 @@ size_t hbm_ind_find(const hbm_ind_text *t, size_t start, size_t end, const char 
 	return SIZE_MAX;
 }
 
-bool hbm_ind_call(const hbm_ind_text *t, size_t start, size_t end,
-                  size_t *ret_name_end, size_t *ret_in, size_t *ret_out)
+bool hbm_ind_call(const hbm_ind_text *t, size_t start, size_t end, size_t *ret_name_end,
+                  size_t *ret_in, size_t *ret_out)
 {
 	size_t p = start;
 
