@@ -125,7 +125,7 @@ typedef struct hlo_instr {
 	hbm_span aliases;      /* output_to_operand_aliasing */
 	uint64_t number;       /* parameter number, tuple index */
 	uint64_t trips;        /* of a while, 0: unknown */
-	hlo_slice target;      /* custom_call_target */
+	hlo_slice target;      /* custom_call_target, text of an unknown opcode */
 	hlo_meta meta;
 } hlo_instr;
 

@@ -403,7 +403,7 @@ static hbm_status emit_op(emitter *e, const hlo_step *x, uint32_t step)
 	                      hbm_sym_len(&e->p->syms, in->name));
 	hbm_op_id op;
 
-	if (in->opcode == HLO_OP_CUSTOM_CALL && in->target.n) {
+	if (in->target.n) {
 		opname = in->target.s;
 		n = in->target.n;
 	}

@@ -294,6 +294,7 @@ static hbm_status opcode(hlo_reader *r, hlo_instr *x)
 		         "its operands and writes a result of its own",
 		         (int)(word.n < 80 ? word.n : 80), word.s);
 		op = HLO_OP_UNKNOWN;
+		x->target = word;
 	}
 	x->opcode = (uint8_t)op;
 	return HBM_OK;

@@ -136,6 +136,11 @@ static hbm_status need_sym(hbm_sym s, hbm_sym *ret)
 	return s == HBM_NONE ? HBM_NOMEM : HBM_OK;
 }
 
+static hlo_slice slice(const char *s)
+{
+	return (hlo_slice){s, (uint32_t)strlen(s)};
+}
+
 /* Element types in the order of their numbers in the schema. */
 static const char *const type_names[] = {
 	"", "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "f32",
@@ -313,11 +318,6 @@ static hbm_status aliases(maker *k, const Hlo__HloInstructionProto *p, hlo_instr
 	return HBM_OK;
 }
 
-static hlo_slice slice(const char *s)
-{
-	return (hlo_slice){s, (uint32_t)strlen(s)};
-}
-
 static void metadata(const Hlo__OpMetadata *p, hlo_meta *ret)
 {
 	if (!p)
@@ -337,6 +337,7 @@ static void opcode(maker *k, const Hlo__HloInstructionProto *p, hlo_instr *x)
 		         "opcode '%.80s' is not known: taken as an operation that reads its "
 		         "operands and writes a result of its own", p->opcode);
 		op = HLO_OP_UNKNOWN;
+		x->target = slice(p->opcode);
 	}
 	x->opcode = (uint8_t)op;
 }
@@ -354,7 +355,8 @@ static hbm_status instruction(maker *k, const Hlo__HloInstructionProto *p)
 	x.number = (uint64_t)(x.opcode == HLO_OP_PARAMETER ? p->parameter_number
 	                                                   : p->tuple_index);
 	hlo_fusion_kind(slice(p->fusion_kind), &x);
-	x.target = slice(p->custom_call_target);
+	if (x.opcode != HLO_OP_UNKNOWN)
+		x.target = slice(p->custom_call_target);
 	metadata(p->metadata, &x.meta);
 	if (x.opcode == HLO_OP_WHILE)
 		hlo_trip_count((hlo_slice){(const char *)p->backend_config.data,
@@ -570,27 +572,53 @@ static hbm_status proto_read(hbm_arena *a, const hbm_source *src,
 
 /* ---- the importer --------------------------------------------------------- */
 
-/* Field 1 first: a name (module) or a message that begins with one (HloProto). */
+/* Behind the tag and length of field 1; NULL: something else stands there. */
+static const unsigned char *field_1(const unsigned char *p, const unsigned char *end,
+                                    size_t *ret_n)
+{
+	size_t n = 0;
+	uint32_t shift = 0;
+
+	if (p == end || *p++ != 0x0a)
+		return NULL;
+	for (; p < end && shift < 35; shift += 7) {
+		n |= (size_t)(*p & 0x7f) << shift;
+		if (!(*p++ & 0x80)) {
+			*ret_n = n;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* A module begins with its name and then its entry's; an HloProto with a module. */
+static bool is_module(const unsigned char *p, const unsigned char *end)
+{
+	size_t n = 0;
+
+	p = field_1(p, end, &n);
+	if (!p || !n || n > 1024 || n >= (size_t)(end - p))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (p[i] < 0x20 || p[i] > 0x7e)
+			return false;
+	return p[n] == 0x12 || p[n] == 0x1a;
+}
+
 static int proto_probe(const hbm_source *src)
 {
 	const unsigned char *p = (const unsigned char *)src->bytes.data;
-	size_t n = src->bytes.n, i = 1;
+	const unsigned char *end = p + src->bytes.n;
+	size_t n;
 
-	if (src->is_dir || n < 8)
+	if (src->is_dir)
 		return 0;
-	if (is_text(src->bytes.data, n))
+	if (is_text(src->bytes.data, src->bytes.n))
 		return 85;
-	if (p[0] != 0x0a)
-		return 0;
-	while (i < 10 && i < n && p[i] & 0x80)
-		i++;
-	i++;
-	if (i + 2 < n && p[i] == 0x0a) /* the module within */
-		i += 2;
-	for (size_t k = i; k < i + 4 && k < n; k++)
-		if (p[k] < 0x20 || p[k] > 0x7e)
-			return 0;
-	return 40;
+	if (is_module(p, end))
+		return 80;
+	p = field_1(p, end, &n);
+	return p && is_module(p, end) ? 80 : 0;
 }
 
 const hbm_importer hbm_importer_hlo_proto = {
