@@ -153,6 +153,8 @@ static void cross_loop(const walk *w, hbm_storage *s, hbm_node_id l, uint32_t i,
 	}
 	if (carried)
 		extend(s, w->first[l], w->last[l], true);
+	else if (spread && s->flags & (HBM_T_OUTPUT | HBM_T_STATE))
+		extend(s, w->first[l], w->last[l], true); /* the caller reads it later */
 	else if (spread && s->end > w->last[l])
 		extend(s, w->first[l], w->last[l], false);
 }
