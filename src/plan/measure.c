@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * measure: live bytes at each tick, by differences at the ends of the live ranges,
  * and the highest scratchpad address. Cost: linear. */
+#include "base/ckd.h"
 #include "plan/plan.h"
 
 static bool counts(const hbm_plan_storage *s, uint32_t n)
@@ -34,7 +35,7 @@ hbm_status hbm_plan_measure(hbm_plan *plan)
 	plan->lx_peak = 0;
 	for (uint32_t i = 0; i < plan->storages.n; i++) {
 		const hbm_plan_storage *s = &plan->storages.items[i];
-		uint64_t end = s->home.offset + s->home.size;
+		uint64_t end = hbm_add_sat(s->home.offset, s->home.size);
 		if (s->home.kind == HBM_HOME_LX && end > plan->lx_peak)
 			plan->lx_peak = end;
 		if (!counts(s, n))

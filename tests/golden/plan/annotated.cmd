@@ -1,0 +1,1 @@
+hbmplan plan small.hbm --allocator size-first --emit hbm

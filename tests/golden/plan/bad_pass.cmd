@@ -1,0 +1,1 @@
+hbmplan plan small.hbm --passes hbm-pool,polish

@@ -1,0 +1,1 @@
+printf '\000\001\377junk' | hbmplan plan -

@@ -1,0 +1,1 @@
+HBM_POOL_PLANNING=0 hbmplan plan small.hbm --allocator size-first

@@ -1,0 +1,1 @@
+hbmplan plan small.hbm --print-after hbm-pool

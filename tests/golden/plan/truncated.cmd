@@ -1,0 +1,1 @@
+head -c 200 small.hbm | hbmplan plan -

@@ -1,0 +1,1 @@
+hbmplan plan small.hbm -o /nowhere/at/all

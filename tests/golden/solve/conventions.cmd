@@ -1,0 +1,1 @@
+hbmplan solve closed.csv --allocator bump; hbmplan solve half_open.csv --allocator bump

@@ -1,0 +1,1 @@
+hbmplan solve five.csv --allocator size-first -o -

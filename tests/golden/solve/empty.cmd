@@ -1,0 +1,1 @@
+printf 'id,lower,upper,size\n' | hbmplan solve - --json

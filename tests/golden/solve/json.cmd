@@ -1,0 +1,1 @@
+hbmplan solve five.csv --capacity 12 --allocator size-first --json

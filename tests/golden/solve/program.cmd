@@ -1,0 +1,1 @@
+hbmplan solve ../plan/small.hbm

@@ -1,0 +1,1 @@
+hbmplan solve five.csv --capacity 11 --allocator size-first

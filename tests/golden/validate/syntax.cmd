@@ -1,0 +1,1 @@
+echo "{" | hbmplan validate small.hbm /dev/stdin
