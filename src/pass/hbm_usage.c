@@ -261,6 +261,37 @@ static hbm_status tell(const usage *x)
 	return name_largest(x);
 }
 
+/* ---- what the verdict would be ------------------------------------------- */
+
+/* Groups that may run at the same time hold all their bytes at once; one after the
+ * other they would not. Tells the least usage then. */
+static hbm_status tell_serial(const usage *x)
+{
+	hbm_analysis_opts opts = {.inplace = !x->cx->opts->no_reuse};
+	uint64_t tensors = hbm_add_sat(x->u.tensor_bytes, x->pools), total;
+	char size[HBM_SIZE_TEXT];
+	hbm_analysis an = {0};
+	hbm_program p;
+	bool any = false;
+
+	HBM_TRY(hbm_program_copy(x->cx->prog, x->cx->scratch, &p));
+	for (uint32_t i = 0; i < p.nodes.n; i++)
+		if (p.nodes.items[i].kind == HBM_NODE_PARALLEL) {
+			p.nodes.items[i].kind = HBM_NODE_REGION;
+			any = true;
+		}
+	if (!any)
+		return HBM_OK;
+	HBM_TRY(hbm_analyse(x->cx->scratch, &p, x->cx->target, &opts, x->cx->diags, &an));
+	total = hbm_add_sat(x->u.hbm_usage - tensors, an.peak);
+	if (an.peak < tensors)
+		hbm_note(x->cx->diags, HBM_NOWHERE,
+		         "one after the other the parallel groups would need %" PRIu64
+		         " bytes for intermediates, %" PRIu64 " (%s) in all", an.peak, total,
+		         hbm_size_text(size, total));
+	return HBM_OK;
+}
+
 /* ---- the pass ------------------------------------------------------------- */
 
 /* The names of the compiler's metrics: I/O, intermediates, and under `internal`
@@ -300,7 +331,8 @@ static hbm_status run(hbm_pass_cx *cx)
 	x.u.made = true;
 	cx->plan->usage = x.u;
 	cx->plan->totals.descriptors = x.u.descriptor_bytes;
-	return tell(&x);
+	HBM_TRY(tell(&x));
+	return x.u.hbm_usage > x.limit ? tell_serial(&x) : HBM_OK;
 }
 
 const hbm_pass hbm_pass_hbm_usage = {
