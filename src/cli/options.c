@@ -295,12 +295,21 @@ static bool parse_option(const cli_command *c, int argc, char **argv, int *i,
 }
 
 /* Switches of the environment; the library itself reads none. */
+static bool switched_off(const char *variable)
+{
+	static const char *const words[] = {"0", "false", "no", "off"};
+	const char *v = getenv(variable);
+
+	for (size_t i = 0; v && i < sizeof words / sizeof *words; i++)
+		if (!strcmp(v, words[i]))
+			return true;
+	return false;
+}
+
 static void read_environment(cli_args *args)
 {
-	const char *pool = getenv("HBM_POOL_PLANNING"), *lx = getenv("LX_PLANNING");
-
-	args->plan.pool_off = pool && !strcmp(pool, "0");
-	args->plan.lx_off = lx && !strcmp(lx, "0");
+	args->plan.pool_off = switched_off("HBM_POOL_PLANNING");
+	args->plan.lx_off = switched_off("LX_PLANNING");
 }
 
 static int check_files(const cli_command *c, const cli_args *args)

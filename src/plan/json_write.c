@@ -130,6 +130,7 @@ static void put_storage(hbm_json *j, const hbm_plan *plan, const hbm_plan_storag
 	hbm_json_uint(j, s->end);
 	hbm_json_close(j);
 	hbm_json_kbool(j, "dynamic", s->flags & HBM_T_DYNAMIC);
+	hbm_json_kbool(j, "pass_through", (s->flags & HBM_T_IO) == HBM_T_IO);
 	put_members(j, plan, s);
 	put_reasons(j, plan, s);
 	hbm_json_close(j);

@@ -245,6 +245,28 @@ static void fell_back(const report *r)
 	}
 }
 
+static bool passes_through(const hbm_plan_storage *s)
+{
+	return (s->flags & HBM_T_IO) == HBM_T_IO && !(s->flags & HBM_T_DONATED);
+}
+
+/* Outputs that nobody writes, being inputs. */
+static void pass_through(const report *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->plan->storages.n; i++) {
+		const hbm_plan_storage *s = &r->plan->storages.items[i];
+		if (!passes_through(s) || n++ >= TOP)
+			continue;
+		hbm_putf(r->o, "%s%s", n == 1 ? "\noutputs that are inputs (pass-through; they "
+		         "need a copy or a declared alias): " : ", ", str(r, s->name));
+	}
+	if (n > TOP)
+		hbm_putf(r->o, ", and %" PRIu32 " more", n - TOP);
+	hbm_puts(r->o, n ? "\n" : "");
+}
+
 static hbm_status write(hbm_arena *scratch, const hbm_plan *plan, hbm_out *o)
 {
 	report r = {scratch, plan, o};
@@ -255,6 +277,7 @@ static hbm_status write(hbm_arena *scratch, const hbm_plan *plan, hbm_out *o)
 	HBM_TRY(pools(&r));
 	HBM_TRY(peak(&r));
 	fell_back(&r);
+	pass_through(&r);
 	return HBM_OK;
 }
 

@@ -401,11 +401,19 @@ static void c55_unknown_extents_are_not_equal(void **state)
 
 static void c57_an_output_that_is_an_input(void **state)
 {
+	char *json;
+
 	(void)state;
 	plan_ok(&c, "input x : 4 bytes output; output v1 : 4 bytes;"
 	        "bundle k {; op () -> v1;}");
 	assert_string_equal(home_of(&c, "x"), "io");
 	assert_string_equal(home_of(&c, "v1"), "io");
+	json = plan_text(&c, "json");
+	assert_non_null(strstr(json, "\"pass_through\": true"));
+	free(json);
+	json = plan_text(&c, "text");
+	assert_non_null(strstr(json, "pass-through"));
+	free(json);
 }
 
 static void c59_outputs_are_not_written_over(void **state)
