@@ -138,12 +138,20 @@ static void put_storage(hbm_json *j, const hbm_plan *plan, const hbm_plan_storag
 
 static void put_peak(hbm_json *j, const hbm_plan *plan)
 {
+	uint32_t ids[10], n, live = hbm_plan_peak(plan, ids, 10, &n);
+
 	hbm_json_key(j, "peak");
 	hbm_json_open(j, '{', true);
 	hbm_json_kuint(j, "tick", plan->peak_tick);
 	hbm_json_kstr(j, "op", plan->n_ticks ? hbm_op_name(plan->prog, plan->peak_tick)
 	                                     : NULL);
 	hbm_json_kuint(j, "live_bytes", plan->peak);
+	hbm_json_kuint(j, "live_storages", live);
+	hbm_json_key(j, "largest");
+	hbm_json_open(j, '[', true);
+	for (uint32_t i = 0; i < n; i++)
+		hbm_json_str(j, name_of(plan, plan->storages.items[ids[i]].name));
+	hbm_json_close(j);
 	hbm_json_close(j);
 }
 

@@ -46,3 +46,33 @@ hbm_status hbm_plan_measure(hbm_plan *plan)
 	find_peak(plan);
 	return HBM_OK;
 }
+
+static bool at_peak(const hbm_plan *plan, const hbm_plan_storage *s)
+{
+	return counts(s, plan->n_ticks) && s->start <= plan->peak_tick &&
+	       plan->peak_tick < s->end;
+}
+
+uint32_t hbm_plan_peak(const hbm_plan *plan, uint32_t *ids, uint32_t max,
+                       uint32_t *ret_n)
+{
+	uint32_t n = 0, live = 0;
+
+	for (uint32_t i = 0; i < plan->storages.n; i++) {
+		const hbm_plan_storage *s = &plan->storages.items[i];
+		uint32_t at = n;
+		if (!at_peak(plan, s))
+			continue;
+		live++;
+		while (at && plan->storages.items[ids[at - 1]].reserve < s->reserve)
+			at--;
+		if (at == max)
+			continue;
+		n += n < max;
+		for (uint32_t k = n - 1; k > at; k--)
+			ids[k] = ids[k - 1];
+		ids[at] = i;
+	}
+	*ret_n = n;
+	return live;
+}

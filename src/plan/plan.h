@@ -230,6 +230,10 @@ typedef struct hbm_plan {
 
 /* Pressure, its peak and the scratchpad's peak, from storages and homes. */
 hbm_status hbm_plan_measure(hbm_plan *plan) HBM_MUST_USE;
+/* The largest intermediates live at the peak: at most `max` storage indices, by size,
+ * then name. *ret_n counts those listed; the result counts all that are live. */
+uint32_t hbm_plan_peak(const hbm_plan *plan, uint32_t *ids, uint32_t max,
+                       uint32_t *ret_n);
 /* Pool entries from the homes: each pool as large as what stands in it. For plans
  * that list none. */
 hbm_status hbm_plan_infer_pools(hbm_plan *plan) HBM_MUST_USE;

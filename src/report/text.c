@@ -144,20 +144,6 @@ static hbm_status pools(const report *r)
 	return HBM_OK;
 }
 
-static bool at_peak(const hbm_plan *p, const hbm_plan_storage *s)
-{
-	return s->start <= p->peak_tick && p->peak_tick < s->end &&
-	       !(s->flags & (HBM_T_CALLER | HBM_T_HOST));
-}
-
-static int by_size(const void *cx, uint32_t a, uint32_t b)
-{
-	const hbm_plan *p = cx;
-	uint64_t x = p->storages.items[a].reserve, y = p->storages.items[b].reserve;
-
-	return x > y ? -1 : x < y ? 1 : a < b ? -1 : a > b;
-}
-
 static void put_source(const report *r, const hbm_plan_storage *s)
 {
 	const hbm_program *p = r->plan->prog;
@@ -190,27 +176,21 @@ static void peak_row(const report *r, uint32_t rank, const hbm_plan_storage *s)
 	hbm_putc(r->o, '\n');
 }
 
-static hbm_status peak(const report *r)
+static void peak(const report *r)
 {
 	const hbm_plan *p = r->plan;
-	uint32_t *ids = HBM_ARRAY(r->scratch, uint32_t, p->storages.n), n = 0;
+	uint32_t ids[TOP], n, live = hbm_plan_peak(p, ids, TOP, &n);
 
-	HBM_NEED(ids);
 	if (!p->peak)
-		return HBM_OK;
-	for (uint32_t i = 0; i < p->storages.n; i++)
-		if (at_peak(p, &p->storages.items[i]))
-			ids[n++] = i;
-	HBM_NEED(hbm_merge_sort(r->scratch, ids, n, by_size, p));
+		return;
 	hbm_putf(r->o, "\nintermediates live at the peak: tick %" PRIu32 ", op %s: ",
 	         p->peak_tick, hbm_op_name(p->prog, p->peak_tick));
 	hbm_put_bytes(r->o, p->peak);
 	hbm_putc(r->o, '\n');
-	for (uint32_t i = 0; i < n && i < TOP; i++)
+	for (uint32_t i = 0; i < n; i++)
 		peak_row(r, i + 1, &p->storages.items[ids[i]]);
-	if (n > TOP)
-		hbm_putf(r->o, "  ... %" PRIu32 " more\n", n - TOP);
-	return HBM_OK;
+	if (live > n)
+		hbm_putf(r->o, "  ... %" PRIu32 " more\n", live - n);
 }
 
 /* What went to standalone HBM, by the pool's reason. */
@@ -275,7 +255,7 @@ static hbm_status write(hbm_arena *scratch, const hbm_plan *plan, hbm_out *o)
 	verdict(&r);
 	categories(&r);
 	HBM_TRY(pools(&r));
-	HBM_TRY(peak(&r));
+	peak(&r);
 	fell_back(&r);
 	pass_through(&r);
 	return HBM_OK;
