@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages for faulty programs: each tests/golden/ir/NAME.hbm (or .json) has what
- * reading and validating it says in NAME.hbm.expected. HBM_RENEW=1 writes these
+ * reading and validating it says in NAME.hbm.expected. HBM_GOLDEN_UPDATE=1 writes these
  * anew. */
 #include "support/ir.h"
 #include "support/test.h"
@@ -50,7 +50,7 @@ static bool check_file(test_room *room, const char *name)
 	                               golden(&room->arena, name, ""), 0, &text),
 	                 HBM_OK);
 	got = say(&room->arena, name, &text);
-	if (getenv("HBM_RENEW"))
+	if (getenv("HBM_GOLDEN_UPDATE"))
 		renew(path, got);
 	assert_int_equal(hbm_file_read(&room->arena, &room->diags, path, 0, &expected),
 	                 HBM_OK);
