@@ -2,11 +2,11 @@
  * Measures allocators:
  *
  *     bench_pack [-a NAME]... [-e EFFORT] [-t THREADS] [-c CAPACITY]
- *                [-r REPEATS] [-s SECONDS] FILE.csv | FAMILY:N ...
+ *                [-r REPEATS] [-s SECONDS] [-1] FILE.csv | FAMILY:N ...
  *
  * One line for each instance and allocator: name, buffers, lower bound, extent,
- * ratio, outcome, winner, steps, seconds, peak memory of the process in KiB. Every
- * placement is checked. */
+ * ratio, outcome, winner, steps, seconds of CPU, peak memory of the process in KiB.
+ * Every placement is checked. -1: only the first, in this process, for profilers. */
 #include "gen.h"
 #include "support/pack_check.h"
 
@@ -23,7 +23,7 @@ typedef struct options {
 	const char *allocators[32];
 	uint32_t n_allocators, repeats;
 	uint64_t capacity;
-	bool enough;
+	bool enough, here;
 	hbm_solve_opts solve;
 } options;
 
@@ -31,7 +31,7 @@ static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -105,7 +105,7 @@ static bool measure(const char *what, const instance *in, const char *name,
 /* In a process of its own, so that its peak memory is its own. */
 static bool measure_apart(const char *what, const char *name, const options *o)
 {
-	pid_t pid = fork();
+	pid_t pid = o->here ? 0 : fork();
 	int status = 0;
 
 	if (pid == 0) {
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 	int c;
 
 	hbm_solve_defaults(&o.solve);
-	while ((c = getopt(argc, argv, "a:e:t:c:C:r:s:")) != -1) {
+	while ((c = getopt(argc, argv, "1a:e:t:c:C:r:s:")) != -1) {
 		if (c == 'a' && o.n_allocators < 32)
 			o.allocators[o.n_allocators++] = optarg;
 		else if (c == 'e')
@@ -141,6 +141,8 @@ int main(int argc, char **argv)
 			o.capacity = strtoull(optarg, NULL, 10), o.enough |= c == 'c';
 		else if (c == 'r')
 			o.repeats = (uint32_t)atoi(optarg);
+		else if (c == '1')
+			o.here = true;
 		else if (c == 's')
 			o.solve.deadline = atof(optarg);
 		else

@@ -140,6 +140,8 @@ static inline uint64_t hbm_rand(uint64_t *state)
  * keys, radix. NOMEM only from `scratch`. */
 hbm_status hbm_sort_ids(hbm_arena *scratch, uint32_t *ids, uint32_t n,
                         const uint64_t *key) HBM_MUST_USE;
+/* The same with room for n ids from the caller. */
+void hbm_sort_ids_with(uint32_t *ids, uint32_t n, const uint64_t *key, uint32_t *room);
 
 /* Highest end of a placed item. */
 uint64_t hbm_inst_extent(const hbm_inst *in, const uint64_t *offset);

@@ -17,23 +17,14 @@
  * places in time (Sekiyama et al. 2018). */
 #include "pack/sky.h"
 #include "pack/kd.h"
-
-#include <string.h>
-
-#define WALL UINT64_MAX
-
-/* By its first tick; segments tile all ticks. */
-typedef struct segment {
-	uint64_t height;
-	uint32_t end, left; /* left: first tick of the one before */
-} segment;
+#include "pack/segment.h"
 
 struct hbm_sky {
 	const hbm_inst *in;
 	hbm_kd kd;
 	uint32_t *best; /* by node: highest rank below it, 0: none */
 	uint32_t *rank; /* by position; 0: placed */
-	segment *seg;
+	hbm_segment *seg;
 	uint64_t steps;
 };
 
@@ -47,7 +38,7 @@ hbm_status hbm_sky_new(hbm_arena *keep, hbm_arena *scratch, const hbm_inst *in,
 	HBM_TRY(hbm_kd_build(keep, scratch, in->n, in->start, in->end, &s->kd));
 	s->best = HBM_ARRAY(keep, uint32_t, (size_t)2 << s->kd.depth);
 	s->rank = HBM_ARRAY(keep, uint32_t, in->n);
-	s->seg = HBM_ARRAY(keep, segment, in->n_ticks);
+	s->seg = HBM_ARRAY(keep, hbm_segment, (size_t)in->n_ticks + 1);
 	HBM_NEED(s->best && s->rank && s->seg);
 	*ret = s;
 	return HBM_OK;
@@ -138,105 +129,34 @@ static uint32_t search(hbm_sky *s, uint32_t from, uint32_t to)
 	return best;
 }
 
-/* ---- segments ------------------------------------------------------------- */
-
-static uint64_t height_left(const hbm_sky *s, uint32_t at)
-{
-	return at ? s->seg[s->seg[at].left].height : WALL;
-}
-
-static uint64_t height_right(const hbm_sky *s, uint32_t at)
-{
-	uint32_t end = s->seg[at].end;
-
-	return end < s->in->n_ticks ? s->seg[end].height : WALL;
-}
-
-static void set_end(hbm_sky *s, uint32_t at, uint32_t end)
-{
-	s->seg[at].end = end;
-	if (end < s->in->n_ticks)
-		s->seg[end].left = at;
-}
-
-/* Joins neighbours of the same height; the first tick of what comes out. */
-static uint32_t join(hbm_sky *s, uint32_t at)
-{
-	uint64_t h = s->seg[at].height;
-
-	if (height_right(s, at) == h)
-		set_end(s, at, s->seg[s->seg[at].end].end);
-	if (height_left(s, at) == h) {
-		uint32_t left = s->seg[at].left;
-
-		set_end(s, left, s->seg[at].end);
-		at = left;
-	}
-	return at;
-}
-
-/* Cuts [start, end) out of the segment at `at` and sets it to `height`; returns
- * where to go on. */
-static uint32_t raise(hbm_sky *s, uint32_t at, uint32_t start, uint32_t end,
-                      uint64_t height)
-{
-	segment old = s->seg[at];
-
-	if (end < old.end) {
-		s->seg[end].height = old.height;
-		set_end(s, end, old.end);
-	}
-	if (start > at)
-		s->seg[start].left = at;
-	s->seg[at].end = start; /* holds only when start > at */
-	s->seg[start].height = height;
-	set_end(s, start, end);
-	if (start > at)
-		return at;
-	if (end < old.end) {
-		join(s, start);
-		return end;
-	}
-	return join(s, start);
-}
+/* ---- the walk -------------------------------------------------------------- */
 
 uint64_t hbm_sky_decode(hbm_sky *s, const uint32_t *order, uint64_t limit,
                         uint64_t *offset)
 {
 	const hbm_inst *in = s->in;
-	uint64_t top = 0;
-	uint32_t at = 0;
+	hbm_segment *seg = s->seg;
+	uint64_t top = 0, y;
+	uint32_t at = 0, rank, i;
 
 	fill_tree(s, order);
-	s->seg[0] = (segment){0, in->n_ticks, 0};
+	hbm_segment_begin(seg, in->n_ticks);
 	while (s->best[1]) {
-		segment x = s->seg[at];
-		uint64_t left = height_left(s, at), right = height_right(s, at), y;
-		uint32_t rank, i;
-
-		if (left < x.height) {
-			at = x.left;
-			continue;
-		}
-		if (right < x.height) {
-			at = x.end;
-			continue;
-		}
-		rank = search(s, at, x.end);
+		at = hbm_segment_valley(seg, at);
+		rank = search(s, at, seg[at].end);
 		if (!rank) {
-			s->seg[at].height = left < right ? left : right;
-			at = join(s, at);
+			at = hbm_segment_fill(seg, at);
 			continue;
 		}
 		i = order[in->n - rank];
-		y = hbm_item_up(in, i, x.height);
+		y = hbm_item_up(in, i, seg[at].height);
 		if (y + in->size[i] > limit)
 			return HBM_NO_OFFSET;
 		offset[i] = y;
 		y += in->size[i];
 		top = y > top ? y : top;
 		take_out(s, s->kd.pos[i]);
-		at = raise(s, at, in->start[i], in->end[i], y);
+		at = hbm_segment_raise(seg, at, in->start[i], in->end[i], y);
 	}
 	return top;
 }

@@ -234,13 +234,21 @@ static hbm_status solve(solver *s)
 	return HBM_OK;
 }
 
+/* Steps by effort: doubles with each; 5 is some seconds at worst. */
+static uint64_t budget(const solver *s)
+{
+	uint64_t steps = 300000000 + 500 * (uint64_t)s->p->n;
+
+	return (steps >> 5) << (s->opts->effort > 9 ? 9 : s->opts->effort);
+}
+
 static void start(solver *s)
 {
 	const hbm_solve_opts *o = s->opts;
 
 	s->cx = (hbm_pack_cx){
 		.scratch = &s->scratch,
-		.max_steps = UINT64_MAX,
+		.max_steps = budget(s),
 		.deadline = o->deadline > 0 ? hbm_pack_clock() + o->deadline : 0,
 		.cancelled = o->cancelled,
 		.user = o->user,

@@ -49,11 +49,10 @@ static void insertion_sort(uint32_t *ids, uint32_t n, const uint64_t *key)
 
 /* One stable pass by the digit of `key` at `shift`. */
 static void radix_pass(const uint32_t *from, uint32_t *to, uint32_t n,
-                       const uint64_t *key, uint32_t shift, uint32_t *count)
+                       const uint64_t *key, uint32_t shift)
 {
-	uint32_t sum = 0;
+	uint32_t count[N_DIGITS] = {0}, sum = 0;
 
-	memset(count, 0, N_DIGITS * sizeof *count);
 	for (uint32_t i = 0; i < n; i++)
 		count[key[from[i]] >> shift & (N_DIGITS - 1)]++;
 	for (uint32_t d = 0; d < N_DIGITS; d++) {
@@ -66,35 +65,39 @@ static void radix_pass(const uint32_t *from, uint32_t *to, uint32_t n,
 		to[count[key[from[i]] >> shift & (N_DIGITS - 1)]++] = from[i];
 }
 
-hbm_status hbm_sort_ids(hbm_arena *scratch, uint32_t *ids, uint32_t n,
-                        const uint64_t *key)
+void hbm_sort_ids_with(uint32_t *ids, uint32_t n, const uint64_t *key, uint32_t *room)
 {
-	uint64_t all = ~(uint64_t)0, any = 0, differ;
-	uint32_t *to, *count, *from = ids;
+	uint64_t all = ~(uint64_t)0, any = 0;
+	uint32_t *from = ids, *to = room;
 
 	if (n <= SMALL_SORT) {
 		insertion_sort(ids, n, key);
-		return HBM_OK;
+		return;
 	}
-	to = HBM_ARRAY(scratch, uint32_t, n);
-	count = HBM_ARRAY(scratch, uint32_t, N_DIGITS);
-	HBM_NEED(to && count);
 	for (uint32_t i = 0; i < n; i++) {
 		all &= key[ids[i]];
 		any |= key[ids[i]];
 	}
-	differ = all ^ any;
 	for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
 		uint32_t *swap = to;
 
-		if (!(differ >> shift & (N_DIGITS - 1)))
+		if (!((all ^ any) >> shift & (N_DIGITS - 1)))
 			continue;
-		radix_pass(from, to, n, key, shift, count);
+		radix_pass(from, to, n, key, shift);
 		to = from;
 		from = swap;
 	}
 	if (from != ids)
 		memcpy(ids, from, (size_t)n * sizeof *ids);
+}
+
+hbm_status hbm_sort_ids(hbm_arena *scratch, uint32_t *ids, uint32_t n,
+                        const uint64_t *key)
+{
+	uint32_t *room = n > SMALL_SORT ? HBM_ARRAY(scratch, uint32_t, n) : ids;
+
+	HBM_NEED(room);
+	hbm_sort_ids_with(ids, n, key, room);
 	return HBM_OK;
 }
 
