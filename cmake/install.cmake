@@ -9,6 +9,8 @@ install(DIRECTORY include/hbmplan DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 file(GLOB target_files CONFIGURE_DEPENDS src/target/data/*.target)
 install(FILES ${target_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/hbmplan/targets)
+install(FILES dialect/sdscbundle.irdl.mlir
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/hbmplan/dialect)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB schema_files CONFIGURE_DEPENDS schema/*.json)
 install(FILES ${schema_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/hbmplan/schema)

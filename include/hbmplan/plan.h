@@ -116,6 +116,20 @@ HBM_API bool hbm_planned_pool(const hbm_planned *p, const char *bundle,
 HBM_API hbm_status hbm_planned_write(hbm_context *cx, const hbm_planned *p,
                                      const char *format, hbm_write_fn write,
                                      void *user) HBM_MUST_USE;
+/* Takes one whole file; false stops. */
+typedef bool (*hbm_file_fn)(void *user, const char *name, const void *bytes, size_t n);
+
+/**
+ * Writes the code that realises the plan, as one of hbm_emitter_nth().
+ * @return HBM_OK; HBM_OPTION for an unknown emitter; HBM_UNSUPPORTED when something
+ *         has no code; HBM_IO when `file` said stop; HBM_NOMEM.
+ */
+HBM_API hbm_status hbm_planned_emit(hbm_context *cx, const hbm_planned *p,
+                                    const char *emitter, hbm_file_fn file,
+                                    void *user) HBM_MUST_USE;
+/** Name and summary of the i-th emitter; false: no more. */
+HBM_API bool hbm_emitter_nth(uint32_t i, const char **ret_name,
+                             const char **ret_summary);
 /** Name and summary of the i-th report format; false: no more. */
 HBM_API bool hbm_report_nth(uint32_t i, const char **ret_name,
                             const char **ret_summary);

@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "base/file.h"
 #include "base/out.h"
+#include "emit/emitter.h"
 #include "pass/pass.h"
 #include "plan/json.h"
 #include "report/reporter.h"
@@ -231,6 +232,35 @@ hbm_status hbm_planned_write(hbm_context *cx, const hbm_planned *p, const char *
 	flushed = hbm_out_finish(&out);
 	hbm_arena_fini(&scratch);
 	return status == HBM_OK ? flushed : status;
+}
+
+hbm_status hbm_planned_emit(hbm_context *cx, const hbm_planned *p, const char *emitter,
+                            hbm_file_fn file, void *user)
+{
+	const hbm_emitter *e = hbm_emitter_find(emitter);
+	hbm_arena scratch;
+	hbm_status status;
+
+	if (!e)
+		return hbm_fail(&cx->diags, HBM_OPTION, HBM_E_OPTION, HBM_NOWHERE,
+		                "unknown emitter '%s'", emitter);
+	hbm_arena_init(&scratch, &cx->mem);
+	status = e->emit(&scratch, &p->plan, &cx->diags, file, user);
+	hbm_arena_fini(&scratch);
+	return status;
+}
+
+bool hbm_emitter_nth(uint32_t i, const char **ret_name, const char **ret_summary)
+{
+	uint32_t n = 0;
+
+	while (hbm_emitter_table[n])
+		n++;
+	if (i >= n)
+		return false;
+	*ret_name = hbm_emitter_table[i]->name;
+	*ret_summary = hbm_emitter_table[i]->summary;
+	return true;
 }
 
 bool hbm_report_nth(uint32_t i, const char **ret_name, const char **ret_summary)

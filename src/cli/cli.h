@@ -99,6 +99,12 @@ bool cli_output_write(void *output, const void *bytes, size_t n);
 /* Commits when `keep`, else removes. EXIT_YES or EXIT_IO. */
 int cli_output_close(cli_output *o, bool keep);
 
+/* ---- emit.c ---- */
+
+bool cli_is_emitter(const char *name);
+/* Writes the files into the directory of -o, or all to stdout. */
+int cli_emit(hbm_context *cx, const cli_args *args, const hbm_planned *p);
+
 /* Reads the input named first. EXIT_YES or an exit code after messages. */
 int cli_read_input(hbm_context *cx, const cli_args *args, hbm_input **ret);
 

@@ -7,8 +7,10 @@
 static const cli_option own[] = {
 	{"--simulate", NULL, "also execute the plan and compare every value", CLI_FLAG,
 	 offsetof(cli_args, simulate), NULL},
-	{"--emit", "FORMAT", "write the plan as: text, json, hbm, ...", CLI_STRING,
-	 offsetof(cli_args, emit), NULL},
+	{"--emit", "FORMAT", "write the plan as: text, json, hbm, ...; or its code: mlir",
+	 CLI_STRING, offsetof(cli_args, emit), NULL},
+	{"--mlir-generic", NULL, "with --emit mlir: generic form, for mlir-opt", CLI_FLAG,
+	 offsetof(cli_args, generic_mlir), NULL},
 	{0},
 };
 
@@ -51,7 +53,9 @@ static int report(hbm_context *cx, const cli_args *args, hbm_planned *p)
 {
 	int code = args->simulate ? simulate(cx, p) : EXIT_YES;
 
-	if (code == EXIT_YES)
+	if (code == EXIT_YES && args->emit && cli_is_emitter(args->emit))
+		code = cli_emit(cx, args, p);
+	else if (code == EXIT_YES)
 		code = write_plan(cx, args, p);
 	if (code != EXIT_YES)
 		return code;

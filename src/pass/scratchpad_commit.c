@@ -117,7 +117,7 @@ static bool add_iters(commit *c, hbm_storage_id s, hbm_op *op)
 	hbm_partition cut;
 
 	hbm_partition_of(c->p, c->m->cx->target, acc->op,
-	                 c->p->operands.items[acc->operand].tensor, &cut);
+	                 &c->p->operands.items[acc->operand], &cut);
 	op->cores = c->m->buffers[s].cores;
 	if (!cut.known || cut.cores == 1)
 		return true;

@@ -213,8 +213,8 @@ static bool cores_agree(judge *j)
 
 	for (uint32_t k = 0; k < j->s->accesses.n; k++) {
 		const hbm_op *op = op_of(j, k);
-		hbm_partition_of(j->p, j->m->cx->target, j->acc[k].op,
-		                 operand_of(j, k)->tensor, &cut);
+		hbm_partition_of(j->p, j->m->cx->target, j->acc[k].op, operand_of(j, k),
+		                 &cut);
 		if (!cores) {
 			first = cut;
 			cores = cores_of(op);

@@ -80,14 +80,14 @@ static hbm_tensor_id over_limit(const division *d, uint64_t limit,
 	*ret_span = limit;
 	for (uint32_t s = 0; s < 2; s++)
 		for (uint32_t k = 0; k < spans[s].n; k++) {
-			hbm_tensor_id x = p->operands.items[spans[s].first + k].tensor;
+			const hbm_operand *x = &p->operands.items[spans[s].first + k];
 			hbm_partition cut;
 			hbm_partition_of(p, d->cx->target, d->id, x, &cut);
 			if (!cut.known || hbm_core_span(&cut) <= *ret_span)
 				continue;
 			*ret_span = hbm_core_span(&cut);
 			*ret_cut = cut;
-			worst = x;
+			worst = x->tensor;
 		}
 	return worst;
 }

@@ -109,21 +109,41 @@ static void lay_out(const hbm_program *p, const hbm_target *t, const hbm_tensor 
 	}
 }
 
+/* Cuts the extents down to a window of `len` bytes: the outermost dimension of
+ * which it holds whole positions. */
+static bool cut_window(hbm_partition *ret, uint64_t len)
+{
+	for (uint32_t d = 0; d < ret->n; d++) {
+		uint64_t stride = ret->cut[d].stride;
+		if (stride && len >= stride) {
+			ret->cut[d].extent = len / stride;
+			return len % stride == 0;
+		}
+		ret->cut[d].extent = 1;
+	}
+	return false;
+}
+
 void hbm_partition_of(const hbm_program *p, const hbm_target *t, hbm_op_id id,
-                      hbm_tensor_id tensor, hbm_partition *ret)
+                      const hbm_operand *operand, hbm_partition *ret)
 {
 	const hbm_op *op = &p->ops.items[id];
-	const hbm_tensor *x = &p->tensors.items[tensor];
-	uint64_t taken = 0;
+	const hbm_tensor *x = &p->tensors.items[operand->tensor];
+	uint64_t taken = 0, len = operand->len;
 
 	*ret = (hbm_partition){.cores = 1};
-	if (!shape_known(p, x))
+	if (!shape_known(p, x) || operand->offset >= x->size)
 		return;
-	ret->known = true;
 	lay_out(p, t, x, ret);
-	for (uint32_t d = 0; d < ret->n; d++) {
-		const hbm_dim *dim = &p->dims.items[x->dims.first + d];
-		uint32_t k = find_iter(p, op, dim, taken, &ret->ambiguous);
+	len = len ? len : x->size - operand->offset;
+	ret->known = len == x->size || cut_window(ret, len);
+	for (uint32_t d = 0; d < ret->n && ret->known; d++) {
+		hbm_dim dim = p->dims.items[x->dims.first + d];
+		uint32_t k;
+		if (len != x->size && ret->cut[d].extent < dim.value)
+			dim = (hbm_dim){.value = ret->cut[d].extent, .min = dim.min,
+			                .sym = dim.sym};
+		k = find_iter(p, op, &dim, taken, &ret->ambiguous);
 		uint32_t split;
 		if (k == HBM_NONE)
 			continue;

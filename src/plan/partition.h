@@ -35,10 +35,11 @@ typedef struct hbm_partition {
 /* Positions along an iteration variable: its extent, or its sticks. */
 uint64_t hbm_iter_units(const hbm_program *p, const hbm_target *t, hbm_op_id op,
                         uint32_t iter);
-/* The cut of a tensor (the whole of it) by an op. */
+/* The cut of an operand's window by its op. A window that is not a whole number of
+ * rows, planes, ... is not known. */
 void hbm_partition_of(const hbm_program *p, const hbm_target *t, hbm_op_id op,
-                      hbm_tensor_id tensor, hbm_partition *ret);
-/* Byte in the tensor where the block of `core` begins. */
+                      const hbm_operand *operand, hbm_partition *ret);
+/* Byte in the window where the block of `core` begins. */
 uint64_t hbm_core_offset(const hbm_program *p, hbm_op_id op,
                          const hbm_partition *cut, uint32_t core);
 /* Bytes from the first to one past the last that one core touches: positions on

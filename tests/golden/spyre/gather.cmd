@@ -1,0 +1,2 @@
+hbmplan plan --emit hbm gather.hbm
+hbmplan plan --emit mlir gather.hbm

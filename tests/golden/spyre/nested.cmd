@@ -1,0 +1,1 @@
+hbmplan plan --lx-planning off --emit mlir nested.hbm
