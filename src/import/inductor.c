@@ -11,6 +11,7 @@
 #include "ir/validate.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_SEARCH_DEPTH = 6, MAX_FOUND = 20, MAX_DIRS = 5000 };
 
@@ -38,13 +39,36 @@ static const char *join(hbm_arena *a, const char *dir, const char *name)
 	return s;
 }
 
+/* *ret: `dir`/`name` when that is a file we may read, else NULL. */
+static hbm_status file_in(hbm_arena *a, const char *dir, const char *name,
+                          const char **ret)
+{
+	const char *path = join(a, dir, name);
+
+	HBM_NEED(path);
+	*ret = access(path, R_OK) == 0 && !hbm_path_is_dir(path) ? path : NULL;
+	return HBM_OK;
+}
+
+static hbm_status is_dump(hbm_arena *a, const char *dir, bool *ret)
+{
+	const char *post, *pre;
+
+	HBM_TRY(file_in(a, dir, post_name, &post));
+	HBM_TRY(file_in(a, dir, pre_name, &pre));
+	*ret = post || pre;
+	return HBM_OK;
+}
+
 /* Dump directories below `dir`, in the order of their names. */
 static hbm_status find_dumps(search *s, const char *dir, uint32_t depth)
 {
 	const char **names;
 	uint32_t n;
+	bool here;
 
-	if (hbm_path_in(s->a, dir, post_name) || hbm_path_in(s->a, dir, pre_name)) {
+	HBM_TRY(is_dump(s->a, dir, &here));
+	if (here) {
 		if (s->n < MAX_FOUND)
 			s->found[s->n++] = dir;
 		return HBM_OK;
@@ -73,7 +97,9 @@ static hbm_status find_dump(hbm_arena *a, hbm_diags *d, const char *path,
 	hbm_where where = {.file = path};
 	hbm_status status;
 
-	HBM_TRY(find_dumps(&s, path, 0));
+	status = find_dumps(&s, path, 0);
+	if (status == HBM_NOMEM)
+		return status;
 	if (s.n == 1) {
 		*ret = s.found[0];
 		return HBM_OK;
@@ -105,10 +131,13 @@ static const hbm_ind_text *new_text(hbm_ind_dump *dump, const char *path,
 static hbm_status open_in(hbm_ind_dump *dump, const char *dir, const char *name,
                           const hbm_ind_text **ret)
 {
-	const char *path = dir ? hbm_path_in(dump->a, dir, name) : NULL;
+	const char *path;
 	hbm_bytes bytes;
 
 	*ret = NULL;
+	if (!dir)
+		return HBM_OK;
+	HBM_TRY(file_in(dump->a, dir, name, &path));
 	if (!path)
 		return HBM_OK;
 	HBM_TRY(hbm_file_read(dump->a, dump->d, path, 0, &bytes));

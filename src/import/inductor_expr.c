@@ -157,11 +157,11 @@ static ratio apply(expr *e, size_t from, size_t name_end, const ratio *v, uint32
 	}
 	if (n == 1 && (NAMED("floor") || NAMED("FloorToInt")))
 		return floor_of(v[0]);
-	if (n == 1 && (NAMED("ceiling") || NAMED("CeilToInt")))
+	if (n == 1 && (NAMED("ceiling") || NAMED("ceil") || NAMED("CeilToInt")))
 		return ceil_of(v[0]);
 	if (n == 1 && (NAMED("Identity") || NAMED("ToFloat") || NAMED("Integer")))
 		return v[0];
-	if (n == 1 && NAMED("TruncToInt"))
+	if (n == 1 && (NAMED("TruncToInt") || NAMED("trunc") || NAMED("int")))
 		return v[0].n < 0 ? ceil_of(v[0]) : floor_of(v[0]);
 	if (n == 2 && NAMED("FloorDiv"))
 		return floor_of(divide(e, from, v[0], v[1]));
@@ -205,19 +205,28 @@ static ratio symbol(expr *e, size_t from, size_t end)
 	return (ratio){(int64_t)v, 1};
 }
 
+/* Digits, with a part behind a point that is kept exactly. */
 static ratio number(expr *e)
 {
 	size_t from = e->p;
-	int64_t v = 0;
-	bool bad = false;
+	int64_t v = 0, scale = 1;
+	bool bad = false, point = false;
 
-	for (; e->p < e->end && e->t->s[e->p] >= '0' && e->t->s[e->p] <= '9'; e->p++) {
-		bad |= __builtin_mul_overflow(v, 10, &v);
-		bad |= __builtin_add_overflow(v, e->t->s[e->p] - '0', &v);
+	for (; e->p < e->end; e->p++) {
+		char c = e->t->s[e->p];
+		if (c == '.' && !point && e->p > from) {
+			point = true;
+			continue;
+		}
+		if (c < '0' || c > '9')
+			break;
+		bad = bad || __builtin_mul_overflow(v, 10, &v) ||
+		      __builtin_add_overflow(v, c - '0', &v) ||
+		      (point && __builtin_mul_overflow(scale, 10, &scale));
 	}
 	if (e->p == from)
 		return fault(e, HBM_IND_BAD, e->p, e->p < e->end ? e->p + 1 : e->p);
-	return bad ? fault(e, HBM_IND_RANGE, from, e->p) : (ratio){v, 1};
+	return bad ? fault(e, HBM_IND_RANGE, from, e->p) : make(e, from, v, scale);
 }
 
 static ratio atom(expr *e)
@@ -226,6 +235,8 @@ static ratio atom(expr *e)
 	ratio r;
 
 	skip_blanks(e);
+	if (hbm_ind_starts(e->t, e->p, e->end, "math."))
+		e->p += strlen("math.");
 	from = e->p;
 	word = hbm_ind_word(e->t, e->p, e->end);
 	if (word > from) {

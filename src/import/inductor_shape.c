@@ -49,11 +49,29 @@ static const struct {
 	{"qint32", "qi32", HBM_DT_i32, 4},
 };
 
+/* int1 to int7, uint1 to uint7, bits8: one byte each in memory. */
+static bool is_narrow(const hbm_ind_text *t, size_t start, size_t end)
+{
+	bool narrow = hbm_ind_starts(t, start, end, "int") ||
+	              hbm_ind_starts(t, start, end, "uint");
+	size_t digit = end - 1;
+
+	if (hbm_ind_is(t, start, end, "bits8"))
+		return true;
+	return narrow && t->s[digit] >= '1' && t->s[digit] <= '7' &&
+	       t->s[digit - 1] == 't';
+}
+
 bool hbm_ind_dtype(const hbm_ind_text *t, size_t start, size_t end, hbm_dtype *ret,
                    uint32_t *ret_itemsize)
 {
 	if (hbm_ind_starts(t, start, end, "torch."))
 		start += strlen("torch.");
+	if (is_narrow(t, start, end)) {
+		*ret = HBM_DT_u8;
+		*ret_itemsize = 1;
+		return true;
+	}
 	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
 		if (hbm_ind_is(t, start, end, dtypes[i].torch) ||
 		    hbm_ind_is(t, start, end, dtypes[i].fx)) {

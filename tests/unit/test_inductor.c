@@ -290,7 +290,11 @@ static void expressions(void **state)
 		{"s9*0", HBM_IND_UNBOUND, 0}, {"", HBM_IND_BAD, 0}, {"1 +", HBM_IND_BAD, 0},
 		{"1 1", HBM_IND_BAD, 0}, {"(1", HBM_IND_BAD, 0}, {"1)", HBM_IND_BAD, 0},
 		{"Foo(1)", HBM_IND_BAD, 0}, {"Max()", HBM_IND_BAD, 0},
-		{"Max(1", HBM_IND_BAD, 0}, {"1.5", HBM_IND_BAD, 0}, {"'a'", HBM_IND_BAD, 0},
+		{"Max(1", HBM_IND_BAD, 0}, {"1.5", HBM_IND_RANGE, 0},
+		{"1.5*s0*2", HBM_IND_OK, 21}, {"math.floor(0.5*s0)", HBM_IND_OK, 3},
+		{"math.ceil((1/2)*s0)", HBM_IND_OK, 4}, {"int(s0 / 4)", HBM_IND_OK, 1},
+		{"1.2.3", HBM_IND_BAD, 0}, {".5", HBM_IND_BAD, 0}, {"2.", HBM_IND_OK, 2},
+		{"0.0000000000000000000001", HBM_IND_RANGE, 0}, {"'a'", HBM_IND_BAD, 0},
 	};
 	hbm_bind bind = {"s0", 7};
 	hbm_import_opts opts = {.binds = &bind, .n_binds = 1};

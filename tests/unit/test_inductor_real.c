@@ -105,7 +105,7 @@ static hbm_placement place(graph *g, uint32_t *ret_n)
 	hbm_problem p = {.size = size, .start = start, .end = end,
 	                 .capacity = HBM_NO_OFFSET};
 	hbm_solve_opts opts;
-	hbm_placement placed;
+	hbm_placement placed = {0};
 
 	assert_true(first && last && in && m.parent && size && start && end);
 	for (uint32_t i = 0; i < n; i++) {
@@ -188,7 +188,7 @@ static void compare(test_room *room, const char *table, const char *name)
 	char path[512];
 	graph g = {.room = room};
 	uint64_t allocs, peak;
-	hbm_placement placed;
+	hbm_placement placed = {0};
 	uint32_t n;
 
 	if (!truth(table, name, "inductor.explicit_allocs", &allocs) ||
