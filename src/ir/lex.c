@@ -9,28 +9,33 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
+enum { BLANK = 1, START = 2, DIGIT = 4, INNER = 8 /* of a name */ };
 
-static bool is_alpha(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+#define ROW4(x) (x), (x), (x), (x)
+#define ROW16(x) ROW4(x), ROW4(x), ROW4(x), ROW4(x)
+#define LETTERS                                                                \
+	ROW16(START | INNER), ROW4(START | INNER), ROW4(START | INNER),        \
+		START | INNER, START | INNER
 
-static bool is_name_char(char c)
+/* What a byte may be, by ASCII code. */
+static const uint8_t classes[256] = {
+	['\t'] = BLANK,   ['\r'] = BLANK, [' '] = BLANK, ['$'] = INNER,
+	['%'] = INNER,    ['-'] = INNER,  ['.'] = INNER, ['_'] = START | INNER,
+	['0'] = ROW4(DIGIT | INNER), ROW4(DIGIT | INNER), DIGIT | INNER, DIGIT | INNER,
+	['A'] = LETTERS,  ['a'] = LETTERS,
+};
+
+static bool is(char c, uint8_t class)
 {
-	return is_alpha(c) || is_digit(c) || c == '.' || c == '$' || c == '%' ||
-	       c == '-';
+	return (classes[(unsigned char)c] & class) != 0;
 }
 
 bool hbm_name_is_bare(const char *s, size_t n)
 {
-	if (!n || !is_alpha(s[0]) || s[n - 1] == '-')
+	if (!n || !is(s[0], START) || s[n - 1] == '-')
 		return false;
 	for (size_t i = 1; i < n; i++)
-		if (!is_name_char(s[i]))
+		if (!is(s[i], INNER))
 			return false;
 	return true;
 }
@@ -99,9 +104,9 @@ static void skip_blanks(hbm_lexer *x)
 {
 	const char *p = x->p;
 
-	while (p < x->end && (*p == ' ' || *p == '\t' || *p == '\r'))
+	while (is(*p, BLANK)) /* a NUL stands behind the text */
 		p++;
-	if (p < x->end && *p == '#') {
+	if (*p == '#') {
 		p = memchr(p, '\n', (size_t)(x->end - p));
 		if (!p)
 			p = x->end;
@@ -138,8 +143,7 @@ static void read_name(hbm_lexer *x)
 	const char *p = x->p;
 
 	start_token(x, HBM_TOK_NAME);
-	while (p < x->end && is_name_char(*p) &&
-	       !(*p == '-' && p + 1 < x->end && p[1] == '>'))
+	while (is(*p, INNER) && !(*p == '-' && p[1] == '>'))
 		p++;
 	end_token(x, (size_t)(p - x->p));
 	x->tok.str = x->tok.src;
@@ -152,7 +156,7 @@ static void read_name(hbm_lexer *x)
 
 static int hex_digit(char c)
 {
-	if (is_digit(c))
+	if (is(c, DIGIT))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;
@@ -257,7 +261,7 @@ static void read_number(hbm_lexer *x)
 	char text[HBM_TOKEN_TEXT];
 
 	start_token(x, HBM_TOK_NUM);
-	while (p < x->end && (is_alpha(*p) || is_digit(*p)))
+	while (is(*p, START | DIGIT))
 		p++;
 	end_token(x, (size_t)(p - x->p));
 	switch (hbm_parse_size(x->tok.src, x->tok.src_n, &x->tok.num)) {
@@ -288,7 +292,7 @@ static void read_punctuation(hbm_lexer *x)
 	char text[HBM_TOKEN_TEXT];
 
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		if (x->end - x->p >= 2 && !memcmp(x->p, pairs[i].text, 2)) {
+		if (x->p[0] == pairs[i].text[0] && x->p[1] == pairs[i].text[1]) {
 			start_token(x, pairs[i].kind);
 			end_token(x, 2);
 			return;
@@ -321,9 +325,9 @@ void hbm_lex_next(hbm_lexer *x)
 		start_token(x, HBM_TOK_END);
 	else if (*x->p == '\n' || *x->p == ';')
 		read_line_end(x);
-	else if (is_alpha(*x->p))
+	else if (is(*x->p, START))
 		read_name(x);
-	else if (is_digit(*x->p))
+	else if (is(*x->p, DIGIT))
 		read_number(x);
 	else if (*x->p == '"')
 		read_string(x);

@@ -39,7 +39,8 @@ const char *hbm_dtype_name(hbm_dtype t)
 hbm_dtype hbm_dtype_find(const char *name, size_t n)
 {
 	for (uint32_t i = 0; i < HBM_N_DTYPES; i++)
-		if (strlen(dtypes[i].name) == n && !memcmp(dtypes[i].name, name, n))
+		if (n && dtypes[i].name[0] == name[0] && strlen(dtypes[i].name) == n &&
+		    !memcmp(dtypes[i].name, name, n))
 			return (hbm_dtype)i;
 	return HBM_DT_none;
 }

@@ -82,19 +82,19 @@ void hbm_read_skip_lines(hbm_reader *r)
 
 bool hbm_read_more(hbm_reader *r, int close)
 {
-	hbm_lexer before = r->lx;
-
-	r->lx.mute = true;
-	hbm_read_skip_lines(r);
-	r->lx.mute = before.mute;
-	if (r->lx.tok.kind == ',') {
-		hbm_lex_next(&r->lx);
+	if (r->lx.tok.kind == HBM_TOK_LINE) {
+		hbm_lexer before = r->lx;
+		r->lx.mute = true;
 		hbm_read_skip_lines(r);
-		return true;
+		r->lx.mute = before.mute;
+		if (r->lx.tok.kind != ',' && r->lx.tok.kind != close &&
+		    r->lx.status != HBM_NOMEM)
+			r->lx = before;
 	}
-	if (r->lx.tok.kind != close && r->lx.status != HBM_NOMEM)
-		r->lx = before;
-	return false;
+	if (!hbm_read_if(r, ','))
+		return false;
+	hbm_read_skip_lines(r);
+	return true;
 }
 
 static const char *nearest(const char *name, const char *const *words, uint32_t n)

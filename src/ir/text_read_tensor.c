@@ -236,8 +236,12 @@ static hbm_status read_rest(hbm_reader *r, hbm_tensor_id id)
 
 	for (;;) {
 		hbm_token at = r->lx.tok;
-		uint32_t flag = flag_of(&at);
-		int key = key_of(&at);
+		uint32_t flag;
+		int key;
+		if (at.kind != HBM_TOK_NAME && at.kind != '@')
+			return HBM_OK;
+		flag = flag_of(&at);
+		key = key_of(&at);
 		if (flag) {
 			hbm_lex_next(&r->lx);
 			t->flags |= flag;
@@ -246,12 +250,10 @@ static hbm_status read_rest(hbm_reader *r, hbm_tensor_id id)
 		} else if (hbm_read_if(r, '@')) {
 			HBM_TRY(hbm_read_once(r, &at, N_KEYS, &seen));
 			HBM_TRY(read_home(r, id, &t->home));
-		} else if (at.kind == HBM_TOK_NAME && *r->lx.p == '[') {
+		} else if (*r->lx.p == '[') {
 			return hbm_read_expect(r, ':', "':' before the type");
-		} else if (at.kind == HBM_TOK_NAME) {
-			HBM_TRY(hbm_read_attr(r, HBM_ATTR_TENSOR, &t->attrs));
 		} else {
-			return HBM_OK;
+			HBM_TRY(hbm_read_attr(r, HBM_ATTR_TENSOR, &t->attrs));
 		}
 	}
 }
