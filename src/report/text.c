@@ -21,10 +21,18 @@ static const char *str(const report *r, hbm_sym s)
 	return hbm_str_of(r->plan->prog, s);
 }
 
+/* The report is the same wherever the file lies. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static void headline(const report *r)
 {
 	const hbm_plan *p = r->plan;
-	const char *file = p->prog->file ? p->prog->file : "program";
+	const char *file = p->prog->file ? base_name(p->prog->file) : "program";
 
 	hbm_putf(r->o, "%s on %s: %" PRIu32 " tensors in %" PRIu32 " storages, %" PRIu32
 	         " ops\n", p->prog->name ? str(r, p->prog->name) : file, p->target->name,
@@ -153,7 +161,7 @@ static void put_source(const report *r, const hbm_plan_storage *s)
 	if (src)
 		hbm_putf(r->o, "  %s", str(r, src));
 	else if (x->line && p->file)
-		hbm_putf(r->o, "  %s:%" PRIu32, p->file, x->line);
+		hbm_putf(r->o, "  %s:%" PRIu32, base_name(p->file), x->line);
 }
 
 static void put_home(const report *r, const hbm_plan_storage *s)
