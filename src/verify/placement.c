@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * placement: is an answer to the packing problem legal?
+ *
+ * Each buffer is cut into rectangles of time and address, one for each stretch
+ * between its gaps. A sweep over time keeps the rectangles that are live in a tree
+ * over their ranks by lowest address. For a new rectangle the tree tells the highest
+ * end among those that begin below the new one's end: if it reaches above the new
+ * one's begin, two rectangles meet. Buffers of one set or group may meet, so each
+ * node keeps the highest end and the highest of another kin than that.
+ * Cost: O(n log n). */
+#include "verify/placement.h"
+
+#include "base/ckd.h"
+#include "base/map.h"
+#include "base/sort.h"
+
+#include <inttypes.h>
+
+typedef struct rect {
+	int64_t start, end;
+	uint64_t lo, hi;
+	uint32_t buffer;
+	uint32_t kin; /* set or group, made distinct; unique when it has neither */
+} rect;
+
+/* Highest end below a node, and the highest of another kin. 0: none. */
+typedef struct node {
+	uint64_t hi, other_hi;
+	uint32_t kin, other_kin;
+	uint32_t rect, other_rect;
+} node;
+
+typedef struct checker {
+	hbm_arena *a;
+	const hbm_problem *p;
+	const hbm_placement *pl;
+	hbm_diags *d;
+	HBM_VEC(rect) rects;
+	uint32_t *by_lo, *rank;
+	node *tree;
+	uint32_t leaves;
+} checker;
+
+static hbm_status fault(const checker *c, uint32_t i, const char *what, uint64_t has,
+                        uint64_t want)
+{
+	return hbm_fail(c->d, HBM_VERIFY, HBM_E_PLAN, HBM_NOWHERE,
+	                "buffer %" PRIu32 " %s: %" PRIu64 ", should be %" PRIu64, i, what,
+	                has, want);
+}
+
+static uint32_t kin_of(const hbm_problem *p, uint32_t i)
+{
+	uint32_t n = p->n;
+
+	if (p->set && p->set[i] != HBM_NONE)
+		return n + 2 * (p->set[i] % (UINT32_MAX / 4));
+	if (p->group && p->group[i] != HBM_NONE)
+		return n + 2 * (p->group[i] % (UINT32_MAX / 4)) + 1;
+	return i;
+}
+
+static hbm_status add_rect(checker *c, uint32_t i, int64_t start, int64_t end,
+                           uint64_t lo, uint64_t hi)
+{
+	uint64_t at = c->pl->offset[i];
+	rect r = {start, end, at + lo, at + hi, i, kin_of(c->p, i)};
+
+	if (start < end && lo < hi)
+		HBM_NEED(HBM_PUSH(c->a, &c->rects, r));
+	return HBM_OK;
+}
+
+static hbm_status cut(checker *c, uint32_t i)
+{
+	const hbm_problem *p = c->p;
+	int64_t t = p->start[i];
+	uint32_t g = p->gap_first ? p->gap_first[i] : 0;
+	uint32_t last = p->gap_first ? p->gap_first[i + 1] : 0;
+
+	for (; g < last; g++) {
+		const hbm_gap *gap = &p->gaps[g];
+		HBM_TRY(add_rect(c, i, t, gap->start, 0, p->size[i]));
+		HBM_TRY(add_rect(c, i, gap->start, gap->end, gap->lo, gap->hi));
+		t = gap->end > t ? gap->end : t;
+	}
+	return add_rect(c, i, t, p->end[i], 0, p->size[i]);
+}
+
+/* The base of the set this buffer is in, by the first member that was placed. */
+static hbm_status check_set(checker *c, hbm_map *bases, uint32_t i)
+{
+	uint32_t first = hbm_map_get(bases, c->p->set[i]);
+	uint64_t want;
+
+	if (first == HBM_NONE) {
+		HBM_NEED(hbm_map_set(bases, c->p->set[i], i));
+		return HBM_OK;
+	}
+	want = c->pl->offset[first] - c->p->shift[first] + c->p->shift[i];
+	return want == c->pl->offset[i]
+		? HBM_OK : fault(c, i, "is off its set", c->pl->offset[i], want);
+}
+
+static hbm_status check_buffer(checker *c, hbm_map *bases, uint32_t i)
+{
+	const hbm_problem *p = c->p;
+	uint64_t at = c->pl->offset[i], end = 0;
+	bool fits = c->pl->outcome == HBM_FEASIBLE || c->pl->outcome == HBM_OPTIMAL;
+
+	if (at == HBM_NO_OFFSET)
+		return HBM_OK;
+	if (!hbm_add(at, p->size[i], &end) || end > c->pl->extent)
+		return fault(c, i, "ends beyond the extent", end, c->pl->extent);
+	if (p->align && at % p->align[i])
+		return fault(c, i, "is not aligned", at, at - at % p->align[i]);
+	if (p->pin && p->pin[i] != HBM_NO_OFFSET && p->pin[i] != at)
+		return fault(c, i, "is not at its pin", at, p->pin[i]);
+	if (fits && end > p->capacity)
+		return fault(c, i, "ends beyond the capacity", end, p->capacity);
+	if (p->set && p->set[i] != HBM_NONE && p->shift)
+		HBM_TRY(check_set(c, bases, i));
+	return cut(c, i);
+}
+
+static int by_lo(const void *context, uint32_t a, uint32_t b)
+{
+	const checker *c = context;
+	uint64_t x = c->rects.items[a].lo, y = c->rects.items[b].lo;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Offers one rectangle to a node. */
+static void offer(node *n, uint64_t hi, uint32_t kin, uint32_t r)
+{
+	if (hi > n->hi) {
+		if (n->kin != kin) {
+			n->other_hi = n->hi;
+			n->other_kin = n->kin;
+			n->other_rect = n->rect;
+		}
+		n->hi = hi;
+		n->kin = kin;
+		n->rect = r;
+	} else if (kin != n->kin && hi > n->other_hi) {
+		n->other_hi = hi;
+		n->other_kin = kin;
+		n->other_rect = r;
+	}
+}
+
+static void merge(node *to, const node *from)
+{
+	if (from->hi)
+		offer(to, from->hi, from->kin, from->rect);
+	if (from->other_hi)
+		offer(to, from->other_hi, from->other_kin, from->other_rect);
+}
+
+static void set_leaf(checker *c, uint32_t r, bool live)
+{
+	uint32_t i = c->rank[r] + c->leaves;
+
+	c->tree[i] = (node){.kin = HBM_NONE, .other_kin = HBM_NONE};
+	if (live)
+		offer(&c->tree[i], c->rects.items[r].hi, c->rects.items[r].kin, r);
+	for (i /= 2; i; i /= 2) {
+		c->tree[i] = c->tree[2 * i];
+		merge(&c->tree[i], &c->tree[2 * i + 1]);
+	}
+}
+
+/* Best over the ranks [0, end). */
+static node prefix(const checker *c, uint32_t end)
+{
+	node best = {.kin = HBM_NONE, .other_kin = HBM_NONE};
+	uint32_t lo = c->leaves, hi = c->leaves + end;
+
+	for (; lo < hi; lo /= 2, hi /= 2) {
+		if (lo & 1)
+			merge(&best, &c->tree[lo++]);
+		if (hi & 1)
+			merge(&best, &c->tree[--hi]);
+	}
+	return best;
+}
+
+/* Number of rectangles that begin below an address. */
+static uint32_t ranks_below(const checker *c, uint64_t address)
+{
+	uint32_t lo = 0, hi = c->rects.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (c->rects.items[c->by_lo[mid]].lo < address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool may_share(const hbm_problem *p, uint32_t a, uint32_t b)
+{
+	return (p->set && p->set[a] != HBM_NONE && p->set[a] == p->set[b]) ||
+	       (p->group && p->group[a] != HBM_NONE && p->group[a] == p->group[b]);
+}
+
+static hbm_status meets(const checker *c, uint32_t r)
+{
+	const rect *x = &c->rects.items[r], *y;
+	node best = prefix(c, ranks_below(c, x->hi));
+	bool own = best.kin == x->kin;
+	uint64_t hi = own ? best.other_hi : best.hi;
+
+	if (hi <= x->lo)
+		return HBM_OK;
+	y = &c->rects.items[own ? best.other_rect : best.rect];
+	if (may_share(c->p, x->buffer, y->buffer))
+		return HBM_OK;
+	return hbm_fail(c->d, HBM_VERIFY, HBM_E_PLAN, HBM_NOWHERE,
+	                "buffers %" PRIu32 " [%" PRIu64 ",%" PRIu64 ") and %" PRIu32
+	                " [%" PRIu64 ",%" PRIu64 ") share bytes at tick %" PRId64, y->buffer,
+	                y->lo, y->hi, x->buffer, x->lo, x->hi, x->start);
+}
+
+
+/* Events 2r (start) and 2r + 1 (end) of rectangle r; ends come first. */
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+	const checker *c = context;
+	const rect *x = &c->rects.items[a / 2], *y = &c->rects.items[b / 2];
+	int64_t s = a & 1 ? x->end : x->start, t = b & 1 ? y->end : y->start;
+
+	if (s != t)
+		return s < t ? -1 : 1;
+	return (int)(b & 1) - (int)(a & 1);
+}
+
+static hbm_status sweep(checker *c)
+{
+	uint32_t n = c->rects.n;
+	uint32_t *order = HBM_ARRAY(c->a, uint32_t, 2 * (size_t)n);
+
+	HBM_NEED(order);
+	for (uint32_t i = 0; i < 2 * n; i++)
+		order[i] = i;
+	HBM_NEED(hbm_merge_sort(c->a, order, 2 * n, by_time, c));
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t r = order[i] / 2;
+		if (!(order[i] & 1))
+			HBM_TRY(meets(c, r));
+		set_leaf(c, r, !(order[i] & 1));
+	}
+	return HBM_OK;
+}
+
+static hbm_status build(checker *c)
+{
+	uint32_t n = c->rects.n;
+
+	HBM_NEED(n < UINT32_MAX / 4);
+	HBM_NEED(c->by_lo = HBM_ARRAY(c->a, uint32_t, n));
+	HBM_NEED(c->rank = HBM_ARRAY(c->a, uint32_t, n));
+	for (c->leaves = 1; c->leaves < n; c->leaves *= 2)
+		continue;
+	HBM_NEED(c->tree = HBM_ARRAY(c->a, node, 2 * (size_t)c->leaves));
+	for (uint32_t i = 0; i < 2 * c->leaves; i++)
+		c->tree[i] = (node){.kin = HBM_NONE, .other_kin = HBM_NONE};
+	for (uint32_t i = 0; i < n; i++)
+		c->by_lo[i] = i;
+	HBM_NEED(hbm_merge_sort(c->a, c->by_lo, n, by_lo, c));
+	for (uint32_t i = 0; i < n; i++)
+		c->rank[c->by_lo[i]] = i;
+	return HBM_OK;
+}
+
+hbm_status hbm_verify_placement(hbm_arena *scratch, const hbm_problem *p,
+                                const hbm_placement *pl, hbm_diags *d)
+{
+	checker c = {.a = scratch, .p = p, .pl = pl, .d = d};
+	hbm_map bases;
+
+	hbm_map_init(&bases, scratch);
+	for (uint32_t i = 0; i < p->n; i++)
+		HBM_TRY(check_buffer(&c, &bases, i));
+	HBM_TRY(build(&c));
+	return sweep(&c);
+}
