@@ -8,6 +8,7 @@
 #include "pack/bump.h"
 #include "pack/fit.h"
 #include "pack/normal.h"
+#include "pack/pins.h"
 
 #include <string.h>
 
@@ -257,8 +258,9 @@ static void start(solver *s)
 	};
 }
 
-hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *opts,
-                     hbm_diags *d, hbm_placement *ret)
+static hbm_status solve_agreeing(hbm_arena *a, const hbm_problem *p,
+                                 const hbm_solve_opts *opts, hbm_diags *d,
+                                 hbm_placement *ret)
 {
 	hbm_placement out = {0};
 	hbm_solve_opts defaults;
@@ -268,7 +270,6 @@ hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *o
 	hbm_solve_defaults(&defaults);
 	if (!opts)
 		s.opts = &defaults;
-	HBM_TRY(hbm_problem_check(p, d));
 	HBM_TRY(find_allocator(&s));
 	out.offset = HBM_ARRAY(a, uint64_t, (size_t)p->n + 1);
 	HBM_NEED(out.offset);
@@ -282,4 +283,64 @@ hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *o
 	if (st == HBM_OK)
 		*ret = out;
 	return st;
+}
+
+/* ---- pins that contradict each other --------------------------------------- */
+
+/* Nothing can be placed: the two are the witness. */
+static hbm_status contradiction(hbm_arena *a, const hbm_problem *p, uint32_t one,
+                                uint32_t other, hbm_placement *ret)
+{
+	hbm_placement out = {.outcome = HBM_INFEASIBLE, .allocator = "pins",
+	                     .n_witness = 2};
+
+	HBM_NEED(out.offset = HBM_ARRAY(a, uint64_t, (size_t)p->n + 1));
+	HBM_NEED(out.witness = HBM_ARRAY(a, uint32_t, 2));
+	memset(out.offset, 0xff, p->n * sizeof *out.offset);
+	out.witness[0] = one < other ? one : other;
+	out.witness[1] = one < other ? other : one;
+	HBM_TRY(hbm_lower_bound(a, p, &out.lower_bound, &out.witness_tick));
+	*ret = out;
+	return HBM_OK;
+}
+
+/* Leaves out the later one of each pair that meets, then places the rest. */
+static hbm_status without(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *opts,
+                          uint32_t out_first, hbm_diags *d, hbm_placement *ret)
+{
+	hbm_problem rest = *p;
+	uint64_t *size = HBM_ARRAY(a, uint64_t, p->n);
+	uint32_t one, other = out_first;
+	bool found = true;
+
+	HBM_NEED(size);
+	memcpy(size, p->size, p->n * sizeof *size);
+	rest.size = size;
+	while (found) {
+		size[other] = 0;
+		HBM_TRY(hbm_pins_meet(a, &rest, &found, &one, &other));
+	}
+	HBM_TRY(solve_agreeing(a, &rest, opts, d, ret));
+	for (uint32_t i = 0; i < p->n; i++)
+		if (size[i] != p->size[i] && ret->offset[i] != HBM_NO_OFFSET) {
+			ret->offset[i] = HBM_NO_OFFSET;
+			ret->n_placed--;
+		}
+	ret->outcome = HBM_UNKNOWN;
+	return HBM_OK;
+}
+
+hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *opts,
+                     hbm_diags *d, hbm_placement *ret)
+{
+	uint32_t one, other;
+	bool found;
+
+	HBM_TRY(hbm_problem_check(p, d));
+	HBM_TRY(hbm_pins_meet(a, p, &found, &one, &other));
+	if (!found)
+		return solve_agreeing(a, p, opts, d, ret);
+	if (opts && opts->keep_going)
+		return without(a, p, opts, other, d, ret);
+	return contradiction(a, p, one, other, ret);
 }

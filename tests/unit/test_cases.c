@@ -464,6 +464,9 @@ static void c71_one_pinned_slot_used_in_turn(void **state)
 	snprintf(text, sizeof text, pinned, "", "", "b");
 	plan_ok(&c, text);
 	assert_int_equal(pool_of(&c, "k"), 1024);
+	snprintf(text, sizeof text, pinned, "", ", b", "y");
+	plan_fails(&c, text, 212);
+	assert_true(plan_said(&c, "'a'") && plan_said(&c, "'b'") && plan_said(&c, "tick 1"));
 }
 
 static void c77_sizes_beyond_32_bits(void **state)
