@@ -193,17 +193,13 @@ static const hbm_flag_word classes[] = {{"input", HBM_T_INPUT},
 /* The keyword of the declaration; returns the flags it says. */
 static uint32_t put_class(hbm_out *o, const hbm_tensor *t)
 {
-	if (t->base != HBM_NONE) {
-		hbm_puts(o, "view ");
-		return 0;
-	}
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
 		if (t->flags & classes[i].flag) {
 			hbm_putf(o, "%s ", classes[i].word);
 			return classes[i].flag;
 		}
 	}
-	hbm_puts(o, "tensor ");
+	hbm_puts(o, t->base != HBM_NONE ? "view " : "tensor ");
 	return 0;
 }
 

@@ -274,6 +274,22 @@ static hbm_status open_tensor(hbm_reader *r, uint32_t flags, hbm_tensor_id *ret)
 	return HBM_OK;
 }
 
+/* = base [+ offset]; the '=' is read. */
+static hbm_status read_base(hbm_reader *r, hbm_tensor_id id)
+{
+	hbm_tensor *t = &r->p->tensors.items[id];
+	hbm_token at = r->lx.tok;
+	hbm_sym name;
+
+	HBM_TRY(hbm_read_name(r, &name, "base of the view"));
+	t->base = hbm_find_tensor(r->p, name);
+	if (t->base == HBM_NONE)
+		HBM_TRY(hbm_read_fix(r, HBM_FIX_BASE, id, name, &at));
+	if (hbm_read_if(r, '+'))
+		return hbm_read_num(r, &t->offset, "offset of the view");
+	return HBM_OK;
+}
+
 static hbm_status close_tensor(hbm_reader *r, hbm_tensor_id id)
 {
 	if (hbm_read_if(r, ':'))
@@ -286,26 +302,17 @@ hbm_status hbm_read_tensor(hbm_reader *r, uint32_t flags)
 	hbm_tensor_id id;
 
 	HBM_TRY(open_tensor(r, flags, &id));
+	if (hbm_read_if(r, '='))
+		HBM_TRY(read_base(r, id));
 	return close_tensor(r, id);
 }
 
-/* v = base [+ offset] */
 hbm_status hbm_read_view(hbm_reader *r, uint32_t flags)
 {
-	hbm_tensor_id id, base;
-	hbm_token at;
-	hbm_sym name;
+	hbm_tensor_id id;
 
 	HBM_TRY(open_tensor(r, flags, &id));
 	HBM_TRY(hbm_read_expect(r, '=', "'=' and the base after the view's name"));
-	at = r->lx.tok;
-	HBM_TRY(hbm_read_name(r, &name, "base of the view"));
-	base = hbm_find_tensor(r->p, name);
-	if (base == HBM_NONE)
-		HBM_TRY(hbm_read_fix(r, HBM_FIX_BASE, id, name, &at));
-	r->p->tensors.items[id].base = base;
-	if (hbm_read_if(r, '+'))
-		HBM_TRY(hbm_read_num(r, &r->p->tensors.items[id].offset,
-		                     "offset of the view"));
+	HBM_TRY(read_base(r, id));
 	return close_tensor(r, id);
 }

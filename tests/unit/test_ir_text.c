@@ -139,8 +139,10 @@ static void test_views(void **state)
 	(void)state;
 	expect_same("tensor s : 1048576 bytes\n"
 	            "view v = s + 262144 : 262144 bytes\n"
-	            "view w = v : f16[64] output\n"
+	            "output w = v : f16[64]\n"
 	            "view z = s\n");
+	p = read_ok("view w = s output\ntensor s : 4 bytes\n");
+	assert_string_equal(ir_print(&arena, &p), "output w = s\ntensor s : 4 bytes\n");
 	p = read_ok("view v = s + 4\ntensor s : 8 bytes\n");
 	assert_int_equal(tensor(&p, "v")->base, 1);
 	assert_int_equal(tensor(&p, "v")->offset, 4);
