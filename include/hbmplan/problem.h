@@ -41,6 +41,9 @@ typedef struct hbm_problem {
 	/* Buffers with the same group (not HBM_NONE) never conflict. */
 	const uint32_t *group;
 	uint64_t capacity;          /* HBM_NO_OFFSET: unlimited */
+	/* Largest single allocation: the space is then made of several blocks of
+	 * at most this many bytes, and no buffer straddles two. 0: one block. */
+	uint64_t max_block;
 } hbm_problem;
 
 typedef enum hbm_outcome {
@@ -66,6 +69,11 @@ typedef struct hbm_placement {
 	int64_t witness_tick;
 	uint32_t *witness;
 	uint32_t n_witness;
+	/* With max_block: the block of each buffer, in which its offset counts, and
+	 * the extent of each block; `extent` is their sum. Else NULL and 0. */
+	uint32_t *block;
+	uint64_t *block_extent;
+	uint32_t n_blocks;
 } hbm_placement;
 
 typedef struct hbm_solve_opts {

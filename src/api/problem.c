@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
-#include "pack/problem.h"
+#include "pack/blocks.h"
 #include "verify/placement.h"
 
 #include <string.h>
+
+static hbm_status keep_blocks(hbm_context *cx, const hbm_problem *p, hbm_placement *pl)
+{
+	uint32_t *block = HBM_ARRAY(&cx->results, uint32_t, p->n);
+	uint64_t *extent = HBM_ARRAY(&cx->results, uint64_t, pl->n_blocks);
+
+	HBM_NEED(block && extent);
+	if (p->n)
+		memcpy(block, pl->block, p->n * sizeof *block);
+	if (pl->n_blocks)
+		memcpy(extent, pl->block_extent, pl->n_blocks * sizeof *extent);
+	pl->block = block;
+	pl->block_extent = extent;
+	return HBM_OK;
+}
 
 static hbm_status keep(hbm_context *cx, const hbm_problem *p, hbm_placement *pl)
 {
@@ -17,7 +32,7 @@ static hbm_status keep(hbm_context *cx, const hbm_problem *p, hbm_placement *pl)
 		memcpy(witness, pl->witness, pl->n_witness * sizeof *witness);
 	pl->offset = offset;
 	pl->witness = witness;
-	return HBM_OK;
+	return pl->block ? keep_blocks(cx, p, pl) : HBM_OK;
 }
 
 hbm_status hbm_place(hbm_context *cx, const hbm_problem *p, const hbm_solve_opts *opts,
@@ -30,7 +45,7 @@ hbm_status hbm_place(hbm_context *cx, const hbm_problem *p, const hbm_solve_opts
 
 	hbm_solve_defaults(&defaults);
 	hbm_arena_init(&arena, &cx->mem);
-	status = hbm_solve(&arena, p, opts ? opts : &defaults, &cx->diags, &pl);
+	status = hbm_solve_blocks(&arena, p, opts ? opts : &defaults, &cx->diags, &pl);
 	if (status == HBM_OK && pl.outcome != HBM_INFEASIBLE)
 		status = hbm_verify_placement(&arena, p, &pl, &cx->diags);
 	if (status == HBM_OK)

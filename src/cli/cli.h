@@ -31,7 +31,7 @@ typedef struct cli_args {
 	uint32_t n_targets;
 	const char *from, *output, *emit;
 	bool json, simulate, strict, timings, help, generic_mlir, all;
-	uint64_t capacity;
+	uint64_t capacity, max_block;
 	bool has_capacity;
 	hbm_plan_opts plan;
 } cli_args;

@@ -9,6 +9,8 @@
 static const cli_option own[] = {
 	{"--capacity", "BYTES", "bytes that may be used (default: no limit)", CLI_CUSTOM, 0,
 	 cli_set_capacity},
+	{"--max-block", "BYTES", "largest single allocation: several blocks then",
+	 CLI_BYTES, offsetof(cli_args, max_block), NULL},
 	{"--strict", NULL, "exit 75 when the effort ends without an answer", CLI_FLAG,
 	 offsetof(cli_args, strict), NULL},
 	{"--timings", NULL, "also report seconds", CLI_FLAG, offsetof(cli_args, timings),
@@ -67,9 +69,10 @@ static void put_csv(const answer *a, FILE *f)
 {
 	const hbm_problem *p = a->p;
 
-	fprintf(f, "id,lower,upper,size%s%s%s,offset\n",
+	fprintf(f, "id,lower,upper,size%s%s%s%s,offset\n",
 	        optional_column(p->align, ",alignment"), optional_column(p->hint, ",hint"),
-	        optional_column(p->gap_first, ",gaps"));
+	        optional_column(p->gap_first, ",gaps"),
+	        optional_column(a->pl->block, ",block"));
 	for (uint32_t i = 0; i < p->n; i++) {
 		put_id(f, hbm_input_buffer(a->in, i));
 		fprintf(f, ",%" PRId64 ",%" PRId64 ",%" PRIu64, p->start[i], p->end[i],
@@ -82,6 +85,8 @@ static void put_csv(const answer *a, FILE *f)
 			fprintf(f, ",%" PRIu64, p->hint[i]);
 		if (p->gap_first)
 			put_gaps(f, p, i);
+		if (a->pl->block)
+			fprintf(f, ",%" PRIu32, a->pl->block[i]);
 		if (a->pl->offset[i] == HBM_NO_OFFSET)
 			fputs(",\n", f);
 		else
@@ -128,6 +133,16 @@ static void json_witness(const answer *a, FILE *f)
 	fputs("]},\n", f);
 }
 
+static void json_blocks(const answer *a, FILE *f)
+{
+	if (!a->pl->block)
+		return;
+	fputs("  \"blocks\": [", f);
+	for (uint32_t i = 0; i < a->pl->n_blocks; i++)
+		fprintf(f, "%s%" PRIu64, i ? ", " : "", a->pl->block_extent[i]);
+	fputs("],\n", f);
+}
+
 static void json_offsets(const answer *a, FILE *f)
 {
 	fputs("  \"offsets\": [", f);
@@ -135,6 +150,8 @@ static void json_offsets(const answer *a, FILE *f)
 		uint64_t at = a->pl->offset[i];
 		fprintf(f, "%s\n    {\"id\": ", i ? "," : "");
 		json_string(f, hbm_input_buffer(a->in, i));
+		if (a->pl->block)
+			fprintf(f, ", \"block\": %" PRIu32, a->pl->block[i]);
 		if (at == HBM_NO_OFFSET)
 			fputs(", \"offset\": null}", f);
 		else if (at >= (uint64_t)1 << 53)
@@ -163,6 +180,7 @@ static void put_json(const answer *a, FILE *f)
 	if (a->args->timings)
 		fprintf(f, "  \"seconds\": %.6f,\n", a->seconds);
 	json_witness(a, f);
+	json_blocks(a, f);
 	json_offsets(a, f);
 	fputs("}\n", f);
 }
@@ -193,7 +211,8 @@ static void put_witness(const answer *a, FILE *f)
 		        pl->lower_bound, a->p->capacity);
 		return;
 	}
-	fprintf(f, "why: these %" PRIu32 " buffers cannot fit together; without any one of "
+	fprintf(f, pl->n_witness == 1 ? "why: this buffer alone does not fit:\n" :
+	        "why: these %" PRIu32 " buffers cannot fit together; without any one of "
 	        "them the rest can:\n", pl->n_witness);
 	for (uint32_t i = 0; i < pl->n_witness; i++) {
 		uint32_t b = pl->witness[i];
@@ -214,6 +233,8 @@ static void put_text(const answer *a, FILE *f)
 	        ? " (ranges in the file include their end)" : "");
 	if (a->p->capacity != HBM_NO_OFFSET)
 		fprintf(f, "capacity: %" PRIu64 " B\n", a->p->capacity);
+	for (uint32_t i = 0; i < pl->n_blocks; i++)
+		fprintf(f, "block %" PRIu32 ": %" PRIu64 " B\n", i, pl->block_extent[i]);
 	if (pl->extent != HBM_NO_OFFSET)
 		fprintf(f, "extent: %" PRIu64 " B%s\n", pl->extent,
 		        pl->outcome == HBM_UNKNOWN ? " (best found; above the capacity)" : "");
@@ -292,6 +313,7 @@ static int solve(hbm_context *cx, const cli_args *args, const hbm_input *in)
 	opts.deadline = args->plan.deadline;
 	if (args->has_capacity)
 		problem.capacity = args->capacity;
+	problem.max_block = args->max_block;
 	status = hbm_place(cx, &problem, &opts, &pl);
 	if (status != HBM_OK)
 		return cli_fail(cx, status);

@@ -60,10 +60,16 @@ static uint32_t kin_of(const hbm_problem *p, uint32_t i)
 	return i;
 }
 
+/* Blocks lie one behind the other here, so that buffers of two never meet. */
+static uint64_t block_base(const checker *c, uint32_t i)
+{
+	return c->pl->block ? c->pl->block[i] * c->p->max_block : 0;
+}
+
 static hbm_status add_rect(checker *c, uint32_t i, int64_t start, int64_t end,
                            uint64_t lo, uint64_t hi)
 {
-	uint64_t at = c->pl->offset[i];
+	uint64_t at = c->pl->offset[i] + block_base(c, i);
 	rect r = {start, end, at + lo, at + hi, i, kin_of(c->p, i)};
 
 	if (start < end && lo < hi)
@@ -110,6 +116,8 @@ static hbm_status check_buffer(checker *c, hbm_map *bases, uint32_t i)
 
 	if (at == HBM_NO_OFFSET)
 		return HBM_OK;
+	if (hbm_add(at, p->size[i], &end) && c->pl->block && end > p->max_block)
+		return fault(c, i, "ends beyond its block", end, p->max_block);
 	if (!hbm_add(at, p->size[i], &end) || end > c->pl->extent)
 		return fault(c, i, "ends beyond the extent", end, c->pl->extent);
 	if (p->align && at % p->align[i])

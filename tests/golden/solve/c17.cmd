@@ -1,0 +1,1 @@
+hbmplan solve c17.csv --max-block 1073741824 --allocator size-first -o -; hbmplan solve c17.csv --max-block 1073741824 --allocator size-first --json; hbmplan solve c17.csv --allocator size-first; hbmplan solve c17.csv --max-block 700000000

@@ -1,0 +1,1 @@
+hbmplan solve c87.csv --capacity 1152 | head -4; hbmplan solve c87.csv --capacity 1151 --allocator size-first; hbmplan solve c87.csv --allocator bump; hbmplan solve c87.csv --capacity 1152 --allocator bump
