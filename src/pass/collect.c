@@ -8,6 +8,7 @@
 #include "pass/pass.h"
 #include "pass/traffic.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static int compare_names(const hbm_program *p, hbm_sym a, hbm_sym b)
@@ -114,6 +115,27 @@ static void annotate(hbm_pass_cx *cx, const hbm_storage *s, const hbm_home *home
 	cx->prog->tensors.items[s->root].home = *home;
 }
 
+/* What no pass of the pipeline could do for a tensor is an error, not a detail. */
+static hbm_status check_wishes(hbm_pass_cx *cx, const hbm_storage *s,
+                               const hbm_home *home)
+{
+	const hbm_tensor *x = &cx->prog->tensors.items[s->root];
+	const char *name = hbm_tensor_name(cx->prog, s->root);
+	const char *kind = hbm_home_text(home->kind);
+	hbm_where at = hbm_at(cx->prog, x->line, x->col, 0);
+
+	if (s->demand != HBM_HOME_NONE && s->demand != home->kind)
+		return hbm_fail(cx->diags, HBM_UNSUPPORTED, HBM_E_HOME_DEMAND, at,
+		                "storage of '%s' demands home '%s', which no pass of this "
+		                "pipeline gives it: it lives in '%s'", name,
+		                hbm_home_text(s->demand), kind);
+	if (s->pin != HBM_NO_OFFSET && s->pin != home->offset)
+		return hbm_fail(cx->diags, HBM_UNSUPPORTED, HBM_E_HOME_DEMAND, at,
+		                "storage of '%s' is pinned at %" PRIu64 ", but its home '%s' "
+		                "has no address that a pin could fix", name, s->pin, kind);
+	return HBM_OK;
+}
+
 static hbm_status add_storage(hbm_pass_cx *cx, hbm_storage_id id, hbm_sym name)
 {
 	const hbm_storage *s = &cx->an->storages.items[id];
@@ -122,6 +144,7 @@ static hbm_status add_storage(hbm_pass_cx *cx, hbm_storage_id id, hbm_sym name)
 	                       .start = s->start, .end = s->end, .flags = s->flags,
 	                       .home = home_of(cx, s)};
 
+	HBM_TRY(check_wishes(cx, s, &ps.home));
 	HBM_TRY(add_members(cx, s, &ps));
 	annotate(cx, s, &ps.home);
 	HBM_NEED(HBM_PUSH(cx->keep, &cx->plan->storages, ps));
