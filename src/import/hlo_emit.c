@@ -495,6 +495,9 @@ static hbm_status open_node(emitter *e, const hlo_step *x, hbm_node_kind kind)
 		hlo_line(e->f->m, in->pos, &e->p->nodes.items[id].col);
 	HBM_NEED(hbm_add_attr_str(e->p, &e->p->nodes.items[id].attrs, "hlo.name",
 	                          hbm_sym_str(&e->p->syms, in->name)));
+	if (kind == HBM_NODE_REGION)
+		HBM_NEED(hbm_add_attr_num(e->p, &e->p->nodes.items[id].attrs, "hlo.branch",
+		                          x->open));
 	HBM_NEED(HBM_PUSH(e->arena, &e->open, id));
 	return HBM_OK;
 }

@@ -518,7 +518,7 @@ static hbm_status branch(hlo_flat *f, const frame *fr, uint32_t i, uint32_t k,
 	const uint32_t *arg = operand(f, fr, x, k + 1, &n), *root;
 	uint32_t comp = f->m->called.items[x->called.first + k].comp;
 
-	HBM_TRY(add_step(f, HLO_S_BRANCH, i, open));
+	HBM_TRY(add_step(f, HLO_S_BRANCH, i, k));
 	HBM_TRY(walk(f, comp, &arg, 1, fr->depth + 1, &root));
 	HBM_TRY(add_step(f, HLO_S_BRANCH_END, i, open));
 	for (uint32_t leaf = 0; leaf < x->leaves.n; leaf++)

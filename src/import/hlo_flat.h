@@ -61,7 +61,7 @@ typedef struct hlo_step {
 	uint32_t instr;
 	hbm_span reads, writes; /* in operands */
 	hbm_span pairs, moves;
-	uint32_t open; /* an END's opening step */
+	uint32_t open; /* an END's opening step; a BRANCH: its number */
 } hlo_step;
 
 typedef struct hlo_flat {

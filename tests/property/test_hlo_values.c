@@ -611,18 +611,14 @@ static void run_op(world *w, hbm_op_id id)
 
 static void run_nodes(world *w, hbm_node_id from, hbm_node_id to)
 {
-	uint32_t branch = 0;
-
 	for (hbm_node_id i = from; i < to; i = w->p.nodes.items[i].end) {
 		const hbm_node *n = &w->p.nodes.items[i];
-		if (n->kind != HBM_NODE_REGION)
-			branch = 0;
 		if (n->kind == HBM_NODE_OP)
 			run_op(w, n->op);
 		else if (n->kind == HBM_NODE_LOOP)
 			for (uint64_t k = 0; k < n->trips; k++)
 				run_nodes(w, i + 1, n->end);
-		else if (branch++ == w->choice)
+		else if (hbm_attr_num(&w->p, n->attrs, "hlo.branch", 9) == w->choice)
 			run_nodes(w, i + 1, n->end);
 	}
 }
