@@ -6,6 +6,7 @@
 
 #include "hbmplan/context.h"
 #include "hbmplan/input.h"
+#include "hbmplan/fit.h"
 #include "hbmplan/plan.h"
 #include "hbmplan/problem.h"
 #include "hbmplan/status.h"

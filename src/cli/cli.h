@@ -30,8 +30,8 @@ typedef struct cli_args {
 	const char *targets[MAX_TARGETS];
 	uint32_t n_targets;
 	const char *from, *output, *emit;
-	bool json, simulate, strict, timings, help, generic_mlir, all;
-	uint64_t capacity, max_block;
+	bool json, simulate, strict, timings, help, generic_mlir, all, no_remedies;
+	uint64_t capacity, max_block, batch;
 	bool has_capacity;
 	hbm_plan_opts plan;
 } cli_args;
