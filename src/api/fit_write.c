@@ -136,7 +136,6 @@ static void json(hbm_out *o, const hbm_fitting *f)
 		row_json(&j, &f->rows.items[i]);
 	hbm_json_close(&j);
 	hbm_json_close(&j);
-	hbm_putc(o, '\n');
 }
 
 hbm_status hbm_fitting_write(hbm_context *cx, const hbm_fitting *f, const char *format,

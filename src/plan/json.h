@@ -12,6 +12,11 @@
 
 void hbm_plan_json_write(const hbm_plan *plan, hbm_out *o);
 
+/* Members "dram", "usage", "phases", "splits" of the object that is open. */
+void hbm_plan_json_usage(const hbm_plan *plan, hbm_json *j);
+/* Members under the compiler's names. */
+void hbm_plan_json_metrics(const hbm_plan *plan, hbm_json *j);
+
 /* Reads a plan for a program from JSON text (`file` for messages). What it claims
  * is taken as it is; the verifier judges. Names it does not know, or storages that
  * lack, are HBM_E_PLAN_MISMATCH. Totals and budget are taken from the file. */

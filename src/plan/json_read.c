@@ -256,6 +256,63 @@ static hbm_status bad_totals(const reader *r)
 	                "a number in \"totals\" or \"budget\" is malformed");
 }
 
+static hbm_status read_region(reader *r, const json_t *o, uint32_t i)
+{
+	const char *class = json_string_value(json_object_get(o, "class"));
+	hbm_plan_region x = {.allocator = "file"};
+	uint64_t placed = 0;
+
+	if (!optional(o, "base", &x.base) || !optional(o, "extent_bytes", &x.extent) ||
+	    !optional(o, "lower_bound_bytes", &x.lower_bound) ||
+	    !optional(o, "no_reuse_bytes", &x.no_reuse) ||
+	    !optional(o, "placed", &placed) || placed > UINT32_MAX)
+		return bad(r, HBM_E_PLAN_SYNTAX, "dram.regions", i, "bad number");
+	if (class)
+		x.class = hbm_sym_find(&r->p->syms, class, strlen(class));
+	if (x.class == HBM_NONE)
+		return bad(r, HBM_E_PLAN_MISMATCH, "dram.regions", i,
+		           "\"class\" is no class of the program");
+	x.n_placed = (uint32_t)placed;
+	HBM_NEED(HBM_PUSH(r->a, &r->plan->regions, x));
+	return HBM_OK;
+}
+
+static hbm_status read_scratch(reader *r, const hbm_map *ops, const json_t *o,
+                               uint32_t i)
+{
+	const char *name = json_string_value(json_object_get(o, "op"));
+	hbm_sym sym = name ? hbm_sym_find(&r->p->syms, name, strlen(name)) : HBM_NONE;
+	hbm_plan_scratch x = {.op = sym == HBM_NONE ? HBM_NONE : hbm_map_get(ops, sym)};
+
+	if (x.op == HBM_NONE)
+		return bad(r, HBM_E_PLAN_MISMATCH, "dram.scratch", i,
+		           "\"op\" is no op of the program");
+	if (!optional(o, "offset", &x.offset) || !optional(o, "size_bytes", &x.size))
+		return bad(r, HBM_E_PLAN_SYNTAX, "dram.scratch", i, "bad number");
+	HBM_NEED(HBM_PUSH(r->a, &r->plan->scratch, x));
+	return HBM_OK;
+}
+
+static hbm_status read_dram(reader *r, const json_t *dram)
+{
+	const json_t *scratch = json_object_get(dram, "scratch");
+	hbm_map ops;
+	size_t i;
+	json_t *o;
+
+	r->plan->placed_dram = json_is_object(dram);
+	if (!optional(dram, "bytes", &r->plan->dram_bytes))
+		return bad(r, HBM_E_PLAN_SYNTAX, "dram", 0, "bad number");
+	json_array_foreach(json_object_get(dram, "regions"), i, o)
+		HBM_TRY(read_region(r, o, (uint32_t)i));
+	hbm_map_init(&ops, r->a);
+	for (uint32_t k = 0; k < r->p->ops.n && json_array_size(scratch); k++)
+		HBM_NEED(hbm_map_set(&ops, r->p->ops.items[k].name, k));
+	json_array_foreach(scratch, i, o)
+		HBM_TRY(read_scratch(r, &ops, o, (uint32_t)i));
+	return HBM_OK;
+}
+
 /* What the file claims replaces what was summed, for the verifier to compare. */
 static hbm_status read_totals(reader *r, const json_t *root)
 {
@@ -264,6 +321,7 @@ static hbm_status read_totals(reader *r, const json_t *root)
 	hbm_totals *t = &r->plan->totals;
 
 	r->plan->pool_lifetime_program = life && !strcmp(life, "program");
+	HBM_TRY(read_dram(r, json_object_get(root, "dram")));
 	if (!optional(o, "descriptors_bytes", &t->descriptors) ||
 	    !optional(o, "resident_bytes", &t->resident))
 		return bad_totals(r);

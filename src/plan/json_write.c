@@ -179,6 +179,7 @@ void hbm_plan_json_write(const hbm_plan *plan, hbm_out *o)
 	hbm_json_kuint(&j, "lx_peak_bytes", plan->lx_peak);
 	hbm_json_kuint(&j, "hbm_traffic_bytes", plan->traffic);
 	put_pools(&j, plan);
+	hbm_plan_json_usage(plan, &j);
 	hbm_json_key(&j, "storages");
 	hbm_json_open(&j, '[', false);
 	for (uint32_t i = 0; i < plan->storages.n; i++)

@@ -4,6 +4,7 @@
 #include "base/ckd.h"
 #include "base/sort.h"
 #include "report/reporter.h"
+#include "report/usage.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -265,6 +266,7 @@ static hbm_status write(hbm_arena *scratch, const hbm_plan *plan, hbm_out *o)
 	HBM_TRY(pools(&r));
 	peak(&r);
 	fell_back(&r);
+	hbm_report_usage(plan, o);
 	pass_through(&r);
 	return HBM_OK;
 }

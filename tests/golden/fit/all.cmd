@@ -1,0 +1,1 @@
+hbmplan fit small.hlo

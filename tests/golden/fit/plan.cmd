@@ -1,0 +1,1 @@
+hbmplan plan small.hlo --target trn1 --allocator size-first

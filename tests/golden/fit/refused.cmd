@@ -1,0 +1,1 @@
+hbmplan fit small.hlo --target core_v5

@@ -1,0 +1,1 @@
+hbmplan show small.hlo

@@ -1,0 +1,1 @@
+hbmplan fit small.hlo tiny.hlo --target trn1 --no-remedies

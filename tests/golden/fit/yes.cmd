@@ -1,0 +1,1 @@
+hbmplan fit tiny.hlo --target trn1
