@@ -13,7 +13,8 @@
 
 typedef void (*printer)(const hbm_program *p, hbm_out *o);
 
-static const char *print(hbm_arena *a, const hbm_program *p, printer write, size_t *ret_n)
+static const char *print(hbm_arena *a, const hbm_program *p, printer write,
+                         size_t *ret_n)
 {
 	hbm_membuf buf = {.arena = a};
 	hbm_out out;

@@ -31,8 +31,9 @@ static const char *first_word(const char *p, const char *end)
 static bool starts_statement(const char *p, size_t n)
 {
 	static const char *const words[] = {
-		"op",     "tensor", "view",   "input",    "output",    "weight",  "state",
-		"bundle", "loop",   "region", "parallel", "reduction", "program", "target",
+		"op",       "tensor",    "view",    "input",  "output",
+		"weight",   "state",     "bundle",  "loop",   "region",
+		"parallel", "reduction", "program", "target",
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

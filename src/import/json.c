@@ -19,8 +19,8 @@ static hbm_status check_schema(jreader *r, const jpath *at, const json_t *root)
 	JBUF;
 
 	if (v && (!s || strcmp(s, HBM_PROGRAM_SCHEMA)))
-		return JFAIL(r, J_MEMBER(at, "schema"), HBM_E_JSON,
-		             "expected \"%s\"", HBM_PROGRAM_SCHEMA);
+		return JFAIL(r, J_MEMBER(at, "schema"), HBM_E_JSON, "expected \"%s\"",
+		             HBM_PROGRAM_SCHEMA);
 	if (version && (!t || strncmp(t, "1.", 2)))
 		return JFAIL(r, J_MEMBER(at, "schema_version"), HBM_E_JSON,
 		             "this build reads versions 1.x, up to %s",
@@ -30,8 +30,9 @@ static hbm_status check_schema(jreader *r, const jpath *at, const json_t *root)
 
 static hbm_status read_root(jreader *r, const json_t *root)
 {
-	static const char *const keys[] = {"schema",  "schema_version", "name", "target",
-	                                   "tensors", "body",           "reductions"};
+	static const char *const keys[] = {"schema",    "schema_version", "name",
+	                                   "target",    "tensors",        "body",
+	                                   "reductions"};
 	const jpath at = {NULL, NULL, 0};
 
 	HBM_TRY(hbm_jto_object(r, &at, root));
@@ -74,8 +75,8 @@ static hbm_status syntax_error(hbm_diags *d, const hbm_source *src,
 static hbm_status read_json_text(jreader *r, const hbm_source *src)
 {
 	json_error_t e;
-	json_t *root = json_loadb(src->bytes.data, src->bytes.n, JSON_REJECT_DUPLICATES,
-	                          &e);
+	json_t *root =
+		json_loadb(src->bytes.data, src->bytes.n, JSON_REJECT_DUPLICATES, &e);
 	hbm_status st;
 
 	if (!root)

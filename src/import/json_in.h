@@ -32,15 +32,15 @@ hbm_status hbm_jfailed(jreader *r, hbm_status status);
 bool hbm_jfull(const jreader *r);
 hbm_where hbm_jat(const jreader *r, const jpath *path);
 
-#define JFAIL(r, path, code, fmt, ...)                                         \
-	hbm_jfailed((r), hbm_fail((r)->d, HBM_SEMANTIC, (code),                \
-	                          hbm_jat((r), (path)), "%s: " fmt,            \
-	                          hbm_json_path_text((path), jbuf_), __VA_ARGS__))
+#define JFAIL(r, path, code, fmt, ...)                                                \
+	hbm_jfailed((r), hbm_fail((r)->d, HBM_SEMANTIC, (code), hbm_jat((r), (path)), \
+	                          "%s: " fmt, hbm_json_path_text((path), jbuf_),      \
+	                          __VA_ARGS__))
 /* JFAIL needs it in its block. */
 #define JBUF char jbuf_[HBM_JSON_PATH_TEXT]
 
 #define J_MEMBER(path, name) (&(const jpath){(path), (name), 0})
-#define J_ITEM(path, i) (&(const jpath){(path), NULL, (i)})
+#define J_ITEM(path, i)      (&(const jpath){(path), NULL, (i)})
 
 /* Reports members that are none of the n keys. */
 hbm_status hbm_jkeys(jreader *r, const jpath *at, const json_t *o,
@@ -78,6 +78,7 @@ hbm_status hbm_jtensors(jreader *r, const jpath *at, const json_t *root) HBM_MUS
 hbm_status hbm_jbases(jreader *r, const jpath *at, const json_t *root) HBM_MUST_USE;
 hbm_status hbm_jhomes(jreader *r, const jpath *at, const json_t *root) HBM_MUST_USE;
 hbm_status hbm_jbody(jreader *r, const jpath *at, const json_t *o) HBM_MUST_USE;
-hbm_status hbm_jreductions(jreader *r, const jpath *at, const json_t *root) HBM_MUST_USE;
+hbm_status hbm_jreductions(jreader *r, const jpath *at,
+                           const json_t *root) HBM_MUST_USE;
 
 #endif

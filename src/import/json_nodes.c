@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* ---- operands --------------------------------------------------------------------------- */
+/* ---- operands ------------------------------------------------------------ */
 
 static hbm_status find_loop(jreader *r, const jpath *at, hbm_sym name, hbm_node_id *ret)
 {
@@ -90,7 +90,7 @@ static hbm_status read_operands(jreader *r, const jpath *at, const json_t *o,
 	return HBM_OK;
 }
 
-/* ---- the rest of an op --------------------------------------------------------------------- */
+/* ---- the rest of an op --------------------------------------------------- */
 
 static hbm_status read_pair(jreader *r, const jpath *at, const json_t *v, hbm_op *op)
 {
@@ -106,7 +106,8 @@ static hbm_status read_pair(jreader *r, const jpath *at, const json_t *v, hbm_op
 	HBM_TRY(hbm_jbool(r, at, v, "keeps", &pair.keeps));
 	if (pair.write >= op->writes.n || pair.read >= op->reads.n)
 		return JFAIL(r, at, HBM_E_INPLACE,
-		             "needs a 'write' below %" PRIu32 " and a 'read' below %" PRIu32,
+		             "needs a 'write' below %" PRIu32
+		             " and a 'read' below %" PRIu32,
 		             op->writes.n, op->reads.n);
 	if (!op->inplace.n)
 		op->inplace.first = r->p->inplaces.n;
@@ -117,7 +118,8 @@ static hbm_status read_pair(jreader *r, const jpath *at, const json_t *v, hbm_op
 
 static hbm_status read_iter(jreader *r, const jpath *at, const json_t *v, hbm_op *op)
 {
-	static const char *const keys[] = {"name", "extent", "split", "reduction", "stick"};
+	static const char *const keys[] = {"name", "extent", "split", "reduction",
+	                                   "stick"};
 	hbm_iter it = {0};
 
 	HBM_TRY(hbm_jto_object(r, at, v));
@@ -134,10 +136,9 @@ static hbm_status read_iter(jreader *r, const jpath *at, const json_t *v, hbm_op
 	return HBM_OK;
 }
 
-static hbm_status read_parts(jreader *r, const jpath *at, const json_t *o,
-                             const char *key, hbm_op *op,
-                             hbm_status (*read)(jreader *, const jpath *,
-                                                const json_t *, hbm_op *))
+static hbm_status
+read_parts(jreader *r, const jpath *at, const json_t *o, const char *key, hbm_op *op,
+           hbm_status (*read)(jreader *, const jpath *, const json_t *, hbm_op *))
 {
 	const jpath *path = J_MEMBER(at, key);
 	const json_t *list;
@@ -183,7 +184,8 @@ static hbm_json_place next_place(const jreader *r)
 {
 	uint32_t i = r->p->nodes.n;
 
-	return i < r->places.nodes.n ? r->places.nodes.items[i] : (hbm_json_place){0, 0};
+	return i < r->places.nodes.n ? r->places.nodes.items[i]
+	                             : (hbm_json_place){0, 0};
 }
 
 static hbm_node_id parent_of(const jreader *r)
@@ -204,7 +206,8 @@ static hbm_status read_op(jreader *r, const jpath *at, const json_t *o)
 	HBM_TRY(hbm_jsym(r, at, o, "name", &name));
 	id = hbm_add_op(r->p, parent_of(r), HBM_OP_COMPUTE, name, opname);
 	HBM_NEED(id != HBM_NONE);
-	r->p->ops.items[id].line = r->p->nodes.items[r->p->nodes.n - 1].line = place.line;
+	r->p->ops.items[id].line = r->p->nodes.items[r->p->nodes.n - 1].line =
+		place.line;
 	r->p->ops.items[id].col = r->p->nodes.items[r->p->nodes.n - 1].col = place.col;
 	HBM_TRY(hbm_jkeys(r, at, o, keys, sizeof keys / sizeof *keys));
 	HBM_TRY(read_operands(r, at, o, "reads", id, false));
@@ -212,7 +215,7 @@ static hbm_status read_op(jreader *r, const jpath *at, const json_t *o)
 	return read_op_rest(r, at, o, &r->p->ops.items[id]);
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------- */
 
 static const char *const block_keys[] = {"op", "bundle", "loop", "region", "parallel"};
 
@@ -244,7 +247,8 @@ static hbm_status read_block(jreader *r, const jpath *at, const json_t *o,
 	JBUF;
 
 	if (r->n_open == HBM_MAX_DEPTH)
-		return JFAIL(r, at, HBM_E_NESTING, "more than %d blocks inside each other",
+		return JFAIL(r, at, HBM_E_NESTING,
+		             "more than %d blocks inside each other",
 		             (int)HBM_MAX_DEPTH);
 	HBM_TRY(hbm_jsym(r, at, o, block_keys[kind], &name));
 	HBM_TRY(hbm_jkeys(r, at, o, keys, kind == HBM_NODE_LOOP ? 4 : 3));
@@ -295,7 +299,7 @@ hbm_status hbm_jbody(jreader *r, const jpath *at, const json_t *o)
 	return HBM_OK;
 }
 
-/* ---- reductions ------------------------------------------------------------------------------- */
+/* ---- reductions ---------------------------------------------------------- */
 
 static hbm_status read_reduction(jreader *r, const jpath *at, const json_t *o)
 {

@@ -63,7 +63,7 @@ static hbm_json_place place(const walk *w)
 	return (hbm_json_place){w->line, (uint32_t)(w->p - w->line_text) + 1};
 }
 
-/* ---- a path ------------------------------------------------------------------------ */
+/* ---- a path -------------------------------------------------------------- */
 
 static bool key_is(const char *quoted, const char *key)
 {
@@ -99,7 +99,8 @@ static bool enter(walk *w, const hbm_json_path *step)
 	}
 }
 
-static uint32_t steps_of(const hbm_json_path *path, const hbm_json_path *steps[MAX_PATH])
+static uint32_t steps_of(const hbm_json_path *path,
+                         const hbm_json_path *steps[MAX_PATH])
 {
 	uint32_t n = 0;
 
@@ -122,8 +123,11 @@ hbm_where hbm_json_where(const char *file, const char *text, const hbm_json_path
 		end.p++;
 	else
 		skip_value(&end);
-	return (hbm_where){.file = file, .line = w.line, .col = place(&w).col,
-	                   .len = (uint32_t)(end.p - w.p), .text = w.line_text};
+	return (hbm_where){.file = file,
+	                   .line = w.line,
+	                   .col = place(&w).col,
+	                   .len = (uint32_t)(end.p - w.p),
+	                   .text = w.line_text};
 }
 
 const char *hbm_json_path_text(const hbm_json_path *path, char buf[HBM_JSON_PATH_TEXT])
@@ -146,7 +150,7 @@ const char *hbm_json_path_text(const hbm_json_path *path, char buf[HBM_JSON_PATH
 	return buf;
 }
 
-/* ---- all objects ------------------------------------------------------------------- */
+/* ---- all objects --------------------------------------------------------- */
 
 enum { OTHER, TENSORS, BODY };
 
@@ -197,8 +201,7 @@ hbm_status hbm_json_find_places(hbm_arena *a, const char *text, size_t n,
 		HBM_TRY(note(a, &w, lists[depth], ret));
 		if (depth + 1 == MAX_NEST)
 			return HBM_OK;
-		lists[depth + 1] =
-			(uint8_t)(*w.p == '[' ? list_of(key, depth) : OTHER);
+		lists[depth + 1] = (uint8_t)(*w.p == '[' ? list_of(key, depth) : OTHER);
 		depth++;
 		w.p++;
 		key = NULL;

@@ -28,11 +28,9 @@ hbm_status hbm_json_find_places(hbm_arena *a, const char *text, size_t n,
                                 hbm_json_places *ret) HBM_MUST_USE;
 /* Where the value at the end of the path stands: a walk over the text before it,
  * so only for messages. */
-hbm_where hbm_json_where(const char *file, const char *text,
-                         const hbm_json_path *path);
+hbm_where hbm_json_where(const char *file, const char *text, const hbm_json_path *path);
 enum { HBM_JSON_PATH_TEXT = 256 };
 /* The path in words: $.tensors[3].dtype; returns buf. */
-const char *hbm_json_path_text(const hbm_json_path *path,
-                               char buf[HBM_JSON_PATH_TEXT]);
+const char *hbm_json_path_text(const hbm_json_path *path, char buf[HBM_JSON_PATH_TEXT]);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* ---- extents -------------------------------------------------------------------------- */
+/* ---- extents ------------------------------------------------------------- */
 
 static hbm_status read_dim_object(jreader *r, const jpath *at, const json_t *v,
                                   hbm_dim *d)
@@ -34,8 +34,7 @@ static hbm_status read_dim_object(jreader *r, const jpath *at, const json_t *v,
 	             d->value);
 }
 
-static hbm_status read_dim(jreader *r, const jpath *at, const json_t *v,
-                           hbm_span *span)
+static hbm_status read_dim(jreader *r, const jpath *at, const json_t *v, hbm_span *span)
 {
 	const hbm_tensor *t = &r->p->tensors.items[r->p->tensors.n - 1];
 	hbm_dim d = {0};
@@ -66,14 +65,14 @@ static hbm_status read_dims(jreader *r, const jpath *at, const json_t *o,
 	HBM_TRY(hbm_jlist(r, at, o, key, &list));
 	n = list ? json_array_size(list) : 0;
 	if (n > HBM_MAX_RANK)
-		return JFAIL(r, path, HBM_E_TOO_LARGE, "%zu extents; the limit is %d", n,
-		             (int)HBM_MAX_RANK);
+		return JFAIL(r, path, HBM_E_TOO_LARGE, "%zu extents; the limit is %d",
+		             n, (int)HBM_MAX_RANK);
 	for (size_t i = 0; i < n; i++)
 		HBM_TRY(read_dim(r, J_ITEM(path, i), json_array_get(list, i), span));
 	return HBM_OK;
 }
 
-/* ---- words ------------------------------------------------------------------------------ */
+/* ---- words --------------------------------------------------------------- */
 
 static hbm_status read_flags(jreader *r, const jpath *at, const json_t *o,
                              uint32_t *flags)
@@ -87,8 +86,8 @@ static hbm_status read_flags(jreader *r, const jpath *at, const json_t *o,
 	HBM_TRY(hbm_jlist(r, at, o, "flags", &list));
 	for (size_t i = 0; list && i < json_array_size(list); i++) {
 		uint32_t k = 0;
-		HBM_TRY(hbm_jto_word(r, J_ITEM(path, i), json_array_get(list, i), "flag",
-		                     words, HBM_N_FLAG_WORDS, &k));
+		HBM_TRY(hbm_jto_word(r, J_ITEM(path, i), json_array_get(list, i),
+		                     "flag", words, HBM_N_FLAG_WORDS, &k));
 		*flags |= hbm_flag_words[k].flag;
 	}
 	return HBM_OK;
@@ -127,14 +126,14 @@ static hbm_status read_home_kind(jreader *r, const jpath *at, const json_t *o,
 	return HBM_OK;
 }
 
-/* ---- one tensor ---------------------------------------------------------------------------- */
+/* ---- one tensor ---------------------------------------------------------- */
 
 static hbm_status read_tensor(jreader *r, const jpath *at, const json_t *o)
 {
 	static const char *const keys[] = {
-		"name",       "base",        "offset", "flags",  "dtype", "shape", "device",
-		"size_bytes", "align_bytes", "pin",    "demand", "src",   "owner", "attrs",
-		"home"};
+		"name",   "base",   "offset",     "flags",       "dtype",
+		"shape",  "device", "size_bytes", "align_bytes", "pin",
+		"demand", "src",    "owner",      "attrs",       "home"};
 	hbm_tensor t = {0};
 	hbm_tensor_id id;
 	hbm_sym name = 0;
@@ -178,12 +177,13 @@ hbm_status hbm_jtensors(jreader *r, const jpath *at, const json_t *root)
 
 	HBM_TRY(hbm_jlist(r, at, root, "tensors", &list));
 	for (size_t i = 0; list && i < json_array_size(list) && !hbm_jfull(r); i++)
-		if (read_tensor(r, J_ITEM(path, i), json_array_get(list, i)) == HBM_NOMEM)
+		if (read_tensor(r, J_ITEM(path, i), json_array_get(list, i)) ==
+		    HBM_NOMEM)
 			return HBM_NOMEM;
 	return HBM_OK;
 }
 
-/* ---- names of other things ----------------------------------------------------------------- */
+/* ---- names of other things ----------------------------------------------- */
 
 hbm_status hbm_jbases(jreader *r, const jpath *at, const json_t *root)
 {

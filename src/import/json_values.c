@@ -31,9 +31,9 @@ hbm_where hbm_jat(const jreader *r, const jpath *path)
 
 static const char *kind_of(const json_t *v)
 {
-	static const char *const words[] = {"an object", "an array", "a string",
-	                                    "an integer", "a real", "true", "false",
-	                                    "null"};
+	static const char *const words[] = {"an object",  "an array", "a string",
+	                                    "an integer", "a real",   "true",
+	                                    "false",      "null"};
 
 	return words[json_typeof(v)];
 }
@@ -46,7 +46,7 @@ static hbm_status wrong_kind(jreader *r, const jpath *at, const json_t *v,
 	return JFAIL(r, at, HBM_E_JSON, "expected %s, got %s", want, kind_of(v));
 }
 
-/* ---- unknown words ----------------------------------------------------------------- */
+/* ---- unknown words ------------------------------------------------------- */
 
 static const char *nearest(const char *word, const char *const *words, uint32_t n)
 {
@@ -113,7 +113,7 @@ hbm_status hbm_jto_word(jreader *r, const jpath *at, const json_t *v, const char
 	return st;
 }
 
-/* ---- values ---------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------- */
 
 hbm_status hbm_jto_num(jreader *r, const jpath *at, const json_t *v, uint64_t *ret)
 {
@@ -125,7 +125,8 @@ hbm_status hbm_jto_num(jreader *r, const jpath *at, const json_t *v, uint64_t *r
 		return HBM_OK;
 	}
 	if (json_is_integer(v))
-		return JFAIL(r, at, HBM_E_NUMBER, "%" JSON_INTEGER_FORMAT " is negative",
+		return JFAIL(r, at, HBM_E_NUMBER,
+		             "%" JSON_INTEGER_FORMAT " is negative",
 		             json_integer_value(v));
 	if (!s)
 		return wrong_kind(r, at, v, "a number");
@@ -167,7 +168,7 @@ hbm_status hbm_jto_tensor(jreader *r, const jpath *at, const json_t *v,
 	             hbm_str_of(r->p, name));
 }
 
-/* ---- members ----------------------------------------------------------------------------- */
+/* ---- members ------------------------------------------------------------- */
 
 hbm_status hbm_jnum(jreader *r, const jpath *at, const json_t *o, const char *key,
                     uint64_t *ret)
@@ -223,7 +224,7 @@ hbm_status hbm_jlist(jreader *r, const jpath *at, const json_t *o, const char *k
 	return HBM_OK;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------- */
+/* ---- attributes ---------------------------------------------------------- */
 
 static hbm_status attr_value(jreader *r, const jpath *at, const json_t *v,
                              hbm_value *ret)
@@ -274,14 +275,14 @@ hbm_status hbm_jattrs(jreader *r, const jpath *at, const json_t *o,
 		const jpath *member = J_MEMBER(path, key);
 		const hbm_attr *last;
 		if (attrs->n >= HBM_MAX_ATTRS)
-			return JFAIL(r, path, HBM_E_TOO_LARGE, "more than %d attributes",
-			             (int)HBM_MAX_ATTRS);
+			return JFAIL(r, path, HBM_E_TOO_LARGE,
+			             "more than %d attributes", (int)HBM_MAX_ATTRS);
 		HBM_TRY(add_attr(r, member, key, v, attrs));
 		last = &r->p->attrs.items[r->p->attrs.n - 1];
 		if (hbm_attr_check(r->p, NULL, kind, last, HBM_NOWHERE) == HBM_OK)
 			continue;
-		return hbm_jfailed(r, hbm_attr_check(r->p, r->d, kind, last,
-		                                     hbm_jat(r, member)));
+		return hbm_jfailed(
+			r, hbm_attr_check(r->p, r->d, kind, last, hbm_jat(r, member)));
 	}
 	return HBM_OK;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const hbm_attr_row rows[] = {
-#define ATTR(object, key, kind, meaning)                                       \
+#define ATTR(object, key, kind, meaning) \
 	{HBM_ATTR_##object, key, HBM_ATTR_##kind, meaning},
 #include "ir/attrs.def"
 #undef ATTR
@@ -73,10 +73,9 @@ static hbm_status unknown(hbm_diags *d, hbm_attr_object o, const char *key,
                           hbm_where at)
 {
 	const char *near = nearest(o, key);
-	hbm_status st = hbm_fail(d, HBM_SEMANTIC, HBM_E_ATTRIBUTE, at,
-	                         "no attribute '%s' of %s %s", key,
-	                         o == HBM_ATTR_OP ? "an" : "a",
-	                         hbm_attr_object_name(o));
+	hbm_status st = hbm_fail(
+		d, HBM_SEMANTIC, HBM_E_ATTRIBUTE, at, "no attribute '%s' of %s %s", key,
+		o == HBM_ATTR_OP ? "an" : "a", hbm_attr_object_name(o));
 
 	if (near)
 		hbm_note(d, at, "did you mean '%s'?", near);
@@ -96,7 +95,7 @@ hbm_status hbm_attr_check(const hbm_program *p, hbm_diags *d, hbm_attr_object o,
 {
 	static const char *const wants[] = {
 		"takes no value", "takes one number", "takes one string",
-		"takes numbers", "takes strings",
+		"takes numbers",  "takes strings",
 	};
 	const char *key = hbm_str_of(p, attr->key);
 	const hbm_attr_row *row = find_row(o, key);
@@ -119,6 +118,6 @@ hbm_status hbm_attr_check(const hbm_program *p, hbm_diags *d, hbm_attr_object o,
 	}
 	if (ok)
 		return HBM_OK;
-	return hbm_fail(d, HBM_SEMANTIC, HBM_E_ATTRIBUTE, at, "attribute '%s' %s",
-	                key, wants[row->kind]);
+	return hbm_fail(d, HBM_SEMANTIC, HBM_E_ATTRIBUTE, at, "attribute '%s' %s", key,
+	                wants[row->kind]);
 }

@@ -12,7 +12,7 @@ typedef struct hbm_checker {
 	hbm_arena scratch;
 	hbm_status status; /* of the first error */
 	uint32_t n_errors, n_warnings;
-	uint64_t *size;    /* tensor -> bytes, HBM_NO_OFFSET: not known */
+	uint64_t *size; /* tensor -> bytes, HBM_NO_OFFSET: not known */
 	/* Tensors that share bytes by declaration form a set: views with their
 	 * base, in-place pairs that must. A tensor starts `shift` bytes behind
 	 * the start of its `set` member (union-find, see check_storage.c). */
@@ -28,9 +28,9 @@ hbm_where hbm_check_tensor_at(const hbm_checker *c, hbm_tensor_id t);
 hbm_where hbm_check_op_at(const hbm_checker *c, hbm_op_id op);
 hbm_where hbm_check_node_at(const hbm_checker *c, hbm_node_id n);
 
-#define HBM_CHECK_FAIL(c, where, code, ...)                                    \
-	hbm_check_failed((c), hbm_fail((c)->diags, HBM_SEMANTIC, (code),       \
-	                               (where), __VA_ARGS__))
+#define HBM_CHECK_FAIL(c, where, code, ...) \
+	hbm_check_failed(                   \
+		(c), hbm_fail((c)->diags, HBM_SEMANTIC, (code), (where), __VA_ARGS__))
 
 /* Each lists what it finds; HBM_NOMEM is the only status they return. */
 

@@ -15,7 +15,7 @@ typedef struct flow {
 	bool parallel;           /* the program has a parallel node */
 } flow;
 
-/* ---- words for messages ------------------------------------------------------------ */
+/* ---- words for messages -------------------------------------------------- */
 
 /* The other names of t's storage. */
 static void note_names(hbm_checker *c, hbm_tensor_id t)
@@ -61,7 +61,7 @@ static hbm_op_id next_access(hbm_checker *c, hbm_op_id from, bool write,
 	return HBM_NONE;
 }
 
-/* ---- reads -------------------------------------------------------------------------- */
+/* ---- reads --------------------------------------------------------------- */
 
 /* True when a runs before b: no parallel node holds them in different members. */
 static bool ordered(const hbm_program *p, hbm_op_id a, hbm_op_id b)
@@ -86,10 +86,11 @@ static void unwritten(hbm_checker *c, const flow *f, hbm_op_id id, hbm_tensor_id
 	bool apart = writer != HBM_NONE;
 
 	if (apart)
-		HBM_CHECK_FAIL(c, hbm_check_op_at(c, id), HBM_E_READ_BEFORE_WRITE,
-		               "op '%s' reads '%s', which is written in another member of "
-		               "one parallel node: nothing orders them",
-		               hbm_op_name(p, id), hbm_tensor_name(p, t));
+		HBM_CHECK_FAIL(
+			c, hbm_check_op_at(c, id), HBM_E_READ_BEFORE_WRITE,
+			"op '%s' reads '%s', which is written in another member of "
+			"one parallel node: nothing orders them",
+			hbm_op_name(p, id), hbm_tensor_name(p, t));
 	else
 		HBM_CHECK_FAIL(c, hbm_check_op_at(c, id), HBM_E_READ_BEFORE_WRITE,
 		               "op '%s' reads '%s', which nothing has written",
@@ -109,8 +110,8 @@ static void unwritten(hbm_checker *c, const flow *f, hbm_op_id id, hbm_tensor_id
 static void check_read(hbm_checker *c, flow *f, hbm_op_id id, hbm_tensor_id t)
 {
 	hbm_tensor_id lead = hbm_check_leader(c, t);
-	uint32_t given = HBM_T_INPUT | HBM_T_WEIGHT | HBM_T_STATE | HBM_T_ZERO |
-	                 HBM_T_CARRIED;
+	uint32_t given =
+		HBM_T_INPUT | HBM_T_WEIGHT | HBM_T_STATE | HBM_T_ZERO | HBM_T_CARRIED;
 
 	if (c->set_flags[lead] & given)
 		return;
@@ -122,7 +123,7 @@ static void check_read(hbm_checker *c, flow *f, hbm_op_id id, hbm_tensor_id t)
 	c->set_flags[lead] |= HBM_T_CARRIED; /* one message a storage */
 }
 
-/* ---- writes --------------------------------------------------------------------------- */
+/* ---- writes -------------------------------------------------------------- */
 
 static hbm_tensor_id member_with(hbm_checker *c, hbm_tensor_id lead, uint32_t flags)
 {
@@ -175,7 +176,7 @@ static void check_write(hbm_checker *c, flow *f, hbm_op_id id, hbm_tensor_id t)
 	f->last[lead] = id;
 }
 
-/* ---- the walk --------------------------------------------------------------------------- */
+/* ---- the walk ------------------------------------------------------------ */
 
 static void check_outputs(hbm_checker *c, const flow *f)
 {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- shape ---------------------------------------------------------------- */
+/* ---- shape --------------------------------------------------------------- */
 
 static void misshapen(hbm_checker *c, const char *what, uint32_t i)
 {
@@ -112,10 +112,10 @@ hbm_status hbm_check_shape(hbm_checker *c)
 	return HBM_OK;
 }
 
-/* ---- names ----------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------- */
 
-static void duplicate(hbm_checker *c, hbm_where at, hbm_where first,
-                      const char *what, hbm_sym name)
+static void duplicate(hbm_checker *c, hbm_where at, hbm_where first, const char *what,
+                      hbm_sym name)
 {
 	const char *s = hbm_str_of(c->p, name);
 
@@ -168,7 +168,10 @@ static hbm_status check_op_names(hbm_checker *c)
 
 static const struct {
 	const char *letter, *word;
-} kinds[] = {{"o", "op"}, {"k", "bundle"}, {"L", "loop"}, {"r", "region"},
+} kinds[] = {{"o", "op"},
+             {"k", "bundle"},
+             {"L", "loop"},
+             {"r", "region"},
              {"p", "parallel"}};
 
 /* A name may come again, but not inside itself, and a bundle's not at all. */
@@ -181,7 +184,8 @@ static hbm_status check_node_name(hbm_checker *c, hbm_map *used, hbm_node_id i)
 		return HBM_OK;
 	if (n->kind == HBM_NODE_BUNDLE)
 		first = hbm_map_get(used, n->name);
-	for (hbm_node_id k = n->parent; k != HBM_NONE && first == HBM_NONE; k = a->parent) {
+	for (hbm_node_id k = n->parent; k != HBM_NONE && first == HBM_NONE;
+	     k = a->parent) {
 		a = &c->p->nodes.items[k];
 		if (a->kind == n->kind && a->name == n->name)
 			first = k;
@@ -239,7 +243,7 @@ static hbm_status check_reduction_names(hbm_checker *c)
 	return HBM_OK;
 }
 
-/* ---- nesting ---------------------------------------------------------------- */
+/* ---- nesting ------------------------------------------------------------- */
 
 static void check_nesting(hbm_checker *c)
 {
@@ -283,9 +287,9 @@ static void check_node_attrs(hbm_checker *c)
 		const hbm_node *n = &p->nodes.items[i];
 		for (uint32_t k = 0; k < n->attrs.n && n->kind != HBM_NODE_OP; k++) {
 			const hbm_attr *a = &p->attrs.items[n->attrs.first + k];
-			hbm_status st = hbm_attr_check(p, c->diags,
-			                               hbm_attr_object_of(n->kind), a,
-			                               hbm_check_node_at(c, i));
+			hbm_status st =
+				hbm_attr_check(p, c->diags, hbm_attr_object_of(n->kind),
+			                       a, hbm_check_node_at(c, i));
 			if (st != HBM_OK)
 				hbm_check_failed(c, st);
 		}

@@ -66,7 +66,8 @@ static void out_of_range(hbm_checker *c, hbm_op_id op, const hbm_operand *o,
 	else
 		HBM_CHECK_FAIL(c, hbm_check_op_at(c, op), HBM_E_ACCESS_RANGE,
 		               "op '%s' reaches byte %" PRIu64 " of '%s', which has "
-		               "%" PRIu64, hbm_op_name(c->p, op), end, name, room);
+		               "%" PRIu64,
+		               hbm_op_name(c->p, op), end, name, room);
 	hbm_note(c->diags, hbm_check_tensor_at(c, o->tensor), "'%s' is declared here",
 	         name);
 }
@@ -87,7 +88,7 @@ static void check_operand(hbm_checker *c, hbm_op_id op, const hbm_operand *o)
 		out_of_range(c, op, o, len, bytes, room);
 }
 
-/* ---- in-place pairs ------------------------------------------------------------ */
+/* ---- in-place pairs ------------------------------------------------------ */
 
 static bool check_pair(hbm_checker *c, hbm_op_id id, const hbm_inplace *pair)
 {
@@ -106,11 +107,11 @@ static bool check_pair(hbm_checker *c, hbm_op_id id, const hbm_inplace *pair)
 	if (c->size[w] == HBM_NO_OFFSET || c->size[r] == HBM_NO_OFFSET ||
 	    c->size[w] <= c->size[r])
 		return true;
-	HBM_CHECK_FAIL(c, hbm_check_op_at(c, id), HBM_E_INPLACE,
-	               "'%s' has %" PRIu64 " bytes and cannot take those of '%s', which "
-	               "has %" PRIu64,
-	               hbm_tensor_name(p, w), c->size[w], hbm_tensor_name(p, r),
-	               c->size[r]);
+	HBM_CHECK_FAIL(
+		c, hbm_check_op_at(c, id), HBM_E_INPLACE,
+		"'%s' has %" PRIu64 " bytes and cannot take those of '%s', which "
+		"has %" PRIu64,
+		hbm_tensor_name(p, w), c->size[w], hbm_tensor_name(p, r), c->size[r]);
 	return false;
 }
 

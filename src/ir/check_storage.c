@@ -62,10 +62,11 @@ static void join_pair(hbm_checker *c, uint32_t *weight, hbm_op_id id,
 
 	if (join(c, weight, w, r, 0))
 		return;
-	HBM_CHECK_FAIL(c, hbm_check_op_at(c, id), HBM_E_INPLACE,
-	               "'%s' must start where '%s' does, but both stand elsewhere in one "
-	               "storage",
-	               hbm_tensor_name(c->p, w), hbm_tensor_name(c->p, r));
+	HBM_CHECK_FAIL(
+		c, hbm_check_op_at(c, id), HBM_E_INPLACE,
+		"'%s' must start where '%s' does, but both stand elsewhere in one "
+		"storage",
+		hbm_tensor_name(c->p, w), hbm_tensor_name(c->p, r));
 }
 
 static hbm_status make_sets(hbm_checker *c)
@@ -101,7 +102,7 @@ static hbm_status make_sets(hbm_checker *c)
 	return HBM_OK;
 }
 
-/* ---- demands --------------------------------------------------------------------- */
+/* ---- demands ------------------------------------------------------------- */
 
 /* The first tensor of each set that demands something, HBM_NONE: none. */
 typedef struct first_of {

@@ -33,7 +33,7 @@ static hbm_status check_name(hbm_checker *c, hbm_tensor_id i)
 	return HBM_OK;
 }
 
-/* ---- extents ---------------------------------------------------------------- */
+/* ---- extents ------------------------------------------------------------- */
 
 static bool same_bounds(const hbm_dim *a, const hbm_dim *b)
 {
@@ -62,20 +62,20 @@ static hbm_status check_dims(hbm_checker *c, hbm_map *symbols, hbm_tensor_id t,
 			at = hbm_check_tensor_at(c, t);
 			HBM_CHECK_FAIL(c, at, HBM_E_BOUND,
 			               "bounds of '%s' differ from those of its other "
-			               "use", hbm_str_of(p, d->sym));
+			               "use",
+			               hbm_str_of(p, d->sym));
 		}
 	}
 	if (dims.n > HBM_MAX_RANK)
-		hbm_check_failed(c, hbm_fail(c->diags, HBM_LIMIT, HBM_E_TOO_LARGE,
-		                             hbm_check_tensor_at(c, t),
-		                             "'%s' has %" PRIu32
-		                             " extents; the limit is %d",
-		                             hbm_tensor_name(p, t), dims.n,
-		                             (int)HBM_MAX_RANK));
+		hbm_check_failed(
+			c, hbm_fail(c->diags, HBM_LIMIT, HBM_E_TOO_LARGE,
+		                    hbm_check_tensor_at(c, t),
+		                    "'%s' has %" PRIu32 " extents; the limit is %d",
+		                    hbm_tensor_name(p, t), dims.n, (int)HBM_MAX_RANK));
 	return HBM_OK;
 }
 
-/* ---- sizes ------------------------------------------------------------------- */
+/* ---- sizes --------------------------------------------------------------- */
 
 static void put_extents(const hbm_program *p, hbm_span dims, char *buf, size_t size)
 {
@@ -96,15 +96,15 @@ static void overflows(hbm_checker *c, hbm_tensor_id t)
 
 	if (x->flags & HBM_T_SIZED) {
 		HBM_CHECK_FAIL(c, at, HBM_E_SIZE_OVERFLOW,
-		               "size of '%s' is %" PRIu64
-		               " bytes; the limit is 2^62",
+		               "size of '%s' is %" PRIu64 " bytes; the limit is 2^62",
 		               name, x->size);
 	} else if (x->device.n) {
 		put_extents(c->p, (hbm_span){x->device.first, x->device.n - 1}, extents,
 		            sizeof extents);
 		HBM_CHECK_FAIL(c, at, HBM_E_SIZE_OVERFLOW,
 		               "size of '%s' overflows: %s sticks; the limit is 2^62 "
-		               "bytes", name, extents);
+		               "bytes",
+		               name, extents);
 	} else {
 		put_extents(c->p, x->dims, extents, sizeof extents);
 		HBM_CHECK_FAIL(c, at, HBM_E_SIZE_OVERFLOW,
@@ -144,7 +144,8 @@ static void settle_size(hbm_checker *c, hbm_tensor_id t)
 			break;
 		HBM_CHECK_FAIL(c, hbm_check_tensor_at(c, t), HBM_E_UNBOUND,
 		               "size of '%s' is not known; declare dtype and extents, "
-		               "or bytes", hbm_tensor_name(c->p, t));
+		               "or bytes",
+		               hbm_tensor_name(c->p, t));
 	}
 }
 
@@ -234,7 +235,7 @@ static hbm_status check_sizes(hbm_checker *c)
 	return HBM_OK;
 }
 
-/* ---- the rest ------------------------------------------------------------------ */
+/* ---- the rest ------------------------------------------------------------ */
 
 static void check_align(hbm_checker *c, hbm_tensor_id i)
 {
@@ -259,7 +260,8 @@ static void check_align(hbm_checker *c, hbm_tensor_id i)
 		HBM_CHECK_FAIL(c, at, HBM_E_DEMAND,
 		               "view '%s' starts %" PRIu64
 		               " bytes into its base, no multiple of its alignment "
-		               "%" PRIu64, name, t->offset, t->align);
+		               "%" PRIu64,
+		               name, t->offset, t->align);
 }
 
 static void check_home(hbm_checker *c, hbm_tensor_id i)
@@ -275,7 +277,8 @@ static void check_home(hbm_checker *c, hbm_tensor_id i)
 	if (t->demand == HBM_HOME_IO)
 		HBM_CHECK_FAIL(c, hbm_check_tensor_at(c, i), HBM_E_DEMAND,
 		               "home io cannot be demanded for '%s'; declare it input, "
-		               "output, weight or state", hbm_tensor_name(c->p, i));
+		               "output, weight or state",
+		               hbm_tensor_name(c->p, i));
 }
 
 static void check_attrs(hbm_checker *c, hbm_tensor_id i)

@@ -8,7 +8,7 @@
 #include "base/out.h"
 #include "ir/program.h"
 
-#define HBM_PROGRAM_SCHEMA "hbmplan.program"
+#define HBM_PROGRAM_SCHEMA         "hbmplan.program"
 #define HBM_PROGRAM_SCHEMA_VERSION "1.0"
 
 /* Numbers from here on are written as decimal strings: JSON readers that keep

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* ---- values ------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------- */
 
 static void put_num(hbm_json *j, uint64_t v)
 {
@@ -71,7 +71,7 @@ static void put_attrs(const hbm_program *p, hbm_json *j, hbm_span attrs)
 	hbm_json_close(j);
 }
 
-/* ---- tensors -------------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------- */
 
 static void put_dim(const hbm_program *p, hbm_json *j, const hbm_dim *d)
 {
@@ -126,7 +126,8 @@ static void put_home(const hbm_program *p, hbm_json *j, const hbm_home *h)
 	hbm_json_open(j, '{', true);
 	hbm_json_kstr(j, "kind", hbm_home_kind_name(h->kind));
 	if (h->kind == HBM_HOME_POOL && h->bundle < p->nodes.n)
-		hbm_json_kstr(j, "bundle", hbm_str_of(p, p->nodes.items[h->bundle].name));
+		hbm_json_kstr(j, "bundle",
+		              hbm_str_of(p, p->nodes.items[h->bundle].name));
 	if (h->offset != HBM_NO_OFFSET)
 		put_knum(j, "offset", h->offset);
 	if (h->size)
@@ -162,7 +163,7 @@ static void put_tensor(const hbm_program *p, hbm_json *j, const hbm_tensor *t)
 	hbm_json_close(j);
 }
 
-/* ---- ops ------------------------------------------------------------------------ */
+/* ---- ops ----------------------------------------------------------------- */
 
 static void put_operand(const hbm_program *p, hbm_json *j, const hbm_operand *o)
 {
@@ -264,11 +265,12 @@ static void put_op(const hbm_program *p, hbm_json *j, const hbm_op *op)
 	hbm_json_close(j);
 }
 
-/* ---- the tree --------------------------------------------------------------------- */
+/* ---- the tree ------------------------------------------------------------ */
 
 static void open_block(const hbm_program *p, hbm_json *j, const hbm_node *n)
 {
-	static const char *const keys[] = {"op", "bundle", "loop", "region", "parallel"};
+	static const char *const keys[] = {"op", "bundle", "loop", "region",
+	                                   "parallel"};
 
 	hbm_json_open(j, '{', false);
 	hbm_json_kstr(j, keys[n->kind], hbm_str_of(p, n->name));

@@ -11,18 +11,19 @@
 
 enum { BLANK = 1, START = 2, DIGIT = 4, INNER = 8 /* of a name */ };
 
-#define ROW4(x) (x), (x), (x), (x)
+#define ROW4(x)  (x), (x), (x), (x)
 #define ROW16(x) ROW4(x), ROW4(x), ROW4(x), ROW4(x)
-#define LETTERS                                                                \
-	ROW16(START | INNER), ROW4(START | INNER), ROW4(START | INNER),        \
-		START | INNER, START | INNER
+#define LETTERS                                                                        \
+	ROW16(START | INNER), ROW4(START | INNER), ROW4(START | INNER), START | INNER, \
+		START | INNER
 
 /* What a byte may be, by ASCII code. */
 static const uint8_t classes[256] = {
-	['\t'] = BLANK,   ['\r'] = BLANK, [' '] = BLANK, ['$'] = INNER,
-	['%'] = INNER,    ['-'] = INNER,  ['.'] = INNER, ['_'] = START | INNER,
-	['0'] = ROW4(DIGIT | INNER), ROW4(DIGIT | INNER), DIGIT | INNER, DIGIT | INNER,
-	['A'] = LETTERS,  ['a'] = LETTERS,
+	['\t'] = BLANK,      ['\r'] = BLANK,        [' '] = BLANK,
+	['$'] = INNER,       ['%'] = INNER,         ['-'] = INNER,
+	['.'] = INNER,       ['_'] = START | INNER, ['0'] = ROW4(DIGIT | INNER),
+	ROW4(DIGIT | INNER), DIGIT | INNER,         DIGIT | INNER,
+	['A'] = LETTERS,     ['a'] = LETTERS,
 };
 
 static bool is(char c, uint8_t class)
@@ -43,8 +44,13 @@ bool hbm_name_is_bare(const char *s, size_t n)
 void hbm_lex_init(hbm_lexer *x, hbm_arena *a, hbm_diags *d, const char *file,
                   const char *text, size_t n)
 {
-	*x = (hbm_lexer){.arena = a, .diags = d, .file = file, .p = text,
-	                 .end = text + n, .line_text = text, .line = 1};
+	*x = (hbm_lexer){.arena = a,
+	                 .diags = d,
+	                 .file = file,
+	                 .p = text,
+	                 .end = text + n,
+	                 .line_text = text,
+	                 .line = 1};
 	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		x->p += 3;
 }
@@ -58,8 +64,11 @@ bool hbm_lex_full(const hbm_lexer *x)
 
 hbm_where hbm_lex_at(const hbm_lexer *x, const hbm_token *t)
 {
-	return (hbm_where){.file = x->file, .line = t->line, .col = t->col,
-	                   .len = t->src_n, .text = t->line_text};
+	return (hbm_where){.file = x->file,
+	                   .line = t->line,
+	                   .col = t->col,
+	                   .len = t->src_n,
+	                   .text = t->line_text};
 }
 
 hbm_status hbm_lex_failed(hbm_lexer *x, hbm_status status)
@@ -118,8 +127,8 @@ static void start_token(hbm_lexer *x, int kind)
 {
 	ptrdiff_t col = x->p - x->line_text + 1;
 
-	x->tok = (hbm_token){.kind = kind, .src = x->p, .line = x->line,
-	                     .line_text = x->line_text};
+	x->tok = (hbm_token){
+		.kind = kind, .src = x->p, .line = x->line, .line_text = x->line_text};
 	x->tok.col = col < UINT32_MAX ? (uint32_t)col : UINT32_MAX;
 }
 
@@ -152,7 +161,7 @@ static void read_name(hbm_lexer *x)
 		too_long(x);
 }
 
-/* ---- quoted strings ----------------------------------------------------- */
+/* ---- quoted strings ------------------------------------------------------ */
 
 static int hex_digit(char c)
 {
@@ -298,8 +307,8 @@ static void read_punctuation(hbm_lexer *x)
 			return;
 		}
 	}
-	start_token(x, *x->p && strchr("()[]{},:=+*?~!@$", *x->p) ? *x->p
-	                                                          : HBM_TOK_BAD);
+	start_token(x,
+	            *x->p && strchr("()[]{},:=+*?~!@$", *x->p) ? *x->p : HBM_TOK_BAD);
 	end_token(x, 1);
 	if (x->tok.kind == HBM_TOK_BAD)
 		LEX_FAIL(x, HBM_E_SYNTAX, "%s has no meaning here",

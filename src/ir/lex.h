@@ -10,8 +10,8 @@
 /* Punctuation is its own character. */
 enum {
 	HBM_TOK_END = 256,
-	HBM_TOK_LINE,  /* newline or ';' */
-	HBM_TOK_NAME,  /* bare or quoted */
+	HBM_TOK_LINE, /* newline or ';' */
+	HBM_TOK_NAME, /* bare or quoted */
 	HBM_TOK_NUM,
 	HBM_TOK_ARROW, /* -> */
 	HBM_TOK_RANGE, /* .. */
@@ -29,7 +29,7 @@ typedef struct hbm_token {
 	uint32_t src_n;
 	const char *str; /* NAME: its text */
 	uint32_t n;
-	uint64_t num;    /* NUM */
+	uint64_t num; /* NUM */
 	uint32_t line, col;
 	const char *line_text;
 } hbm_token;
@@ -41,10 +41,10 @@ typedef struct hbm_lexer {
 	const char *p, *end;
 	const char *line_text;
 	uint32_t line;
-	hbm_token tok;      /* the current one */
-	hbm_status status;  /* of the first error, HBM_OK: none */
+	hbm_token tok;     /* the current one */
+	hbm_status status; /* of the first error, HBM_OK: none */
 	uint32_t n_errors;
-	bool mute;          /* skipping the rest of a faulty line */
+	bool mute; /* skipping the rest of a faulty line */
 } hbm_lexer;
 
 /* n bytes with a NUL behind them; the first token is read by hbm_lex_next. */
@@ -63,8 +63,8 @@ enum { HBM_TOKEN_TEXT = 64 };
 const char *hbm_token_text(const hbm_token *t, char buf[HBM_TOKEN_TEXT]);
 
 /* Reports at a token. */
-#define HBM_LEX_FAIL(x, token, status, code, ...)                              \
-	hbm_lex_failed((x), hbm_fail((x)->diags, (status), (code),             \
+#define HBM_LEX_FAIL(x, token, status, code, ...)                  \
+	hbm_lex_failed((x), hbm_fail((x)->diags, (status), (code), \
 	                             hbm_lex_at((x), (token)), __VA_ARGS__))
 
 /* True when a name can stand without quotes. */

@@ -126,8 +126,11 @@ bool hbm_add_dim(hbm_program *p, hbm_span *span, hbm_dim dim)
 hbm_node_id hbm_open_node(hbm_program *p, hbm_node_kind kind, hbm_sym name,
                           hbm_node_id parent)
 {
-	hbm_node n = {.kind = kind, .name = name, .parent = parent,
-	              .end = p->nodes.n + 1, .op = HBM_NONE};
+	hbm_node n = {.kind = kind,
+	              .name = name,
+	              .parent = parent,
+	              .end = p->nodes.n + 1,
+	              .op = HBM_NONE};
 
 	return HBM_PUSH(p->arena, &p->nodes, n) ? p->nodes.n - 1 : HBM_NONE;
 }
@@ -137,8 +140,8 @@ void hbm_close_node(hbm_program *p, hbm_node_id node)
 	p->nodes.items[node].end = p->nodes.n;
 }
 
-hbm_op_id hbm_add_op(hbm_program *p, hbm_node_id parent, hbm_op_kind kind,
-                     hbm_sym name, hbm_sym opname)
+hbm_op_id hbm_add_op(hbm_program *p, hbm_node_id parent, hbm_op_kind kind, hbm_sym name,
+                     hbm_sym opname)
 {
 	hbm_op op = {.name = name, .opname = opname, .kind = kind};
 	hbm_node_id node = hbm_open_node(p, HBM_NODE_OP, name, parent);
@@ -166,8 +169,8 @@ bool hbm_add_write(hbm_program *p, hbm_op_id op, hbm_tensor_id t)
 	                 (hbm_operand){.tensor = t});
 }
 
-bool hbm_add_attr(hbm_program *p, hbm_span *span, hbm_sym key,
-                  const hbm_value *values, uint32_t n)
+bool hbm_add_attr(hbm_program *p, hbm_span *span, hbm_sym key, const hbm_value *values,
+                  uint32_t n)
 {
 	hbm_attr attr = {.key = key, .first = p->values.n, .n = n};
 
@@ -193,8 +196,7 @@ bool hbm_add_attr_num(hbm_program *p, hbm_span *span, const char *key, uint64_t 
 	return hbm_add_attr(p, span, hbm_intern_cstr(&p->syms, key), &v, 1);
 }
 
-bool hbm_add_attr_str(hbm_program *p, hbm_span *span, const char *key,
-                      const char *str)
+bool hbm_add_attr_str(hbm_program *p, hbm_span *span, const char *key, const char *str)
 {
 	hbm_value v = {.str = hbm_intern_cstr(&p->syms, str)};
 
@@ -255,12 +257,14 @@ hbm_node_id hbm_bundle_of(const hbm_program *p, hbm_node_id node)
 
 hbm_where hbm_at(const hbm_program *p, uint32_t line, uint32_t col, uint32_t len)
 {
-	return (hbm_where){.file = p->file, .line = line, .col = col, .len = len,
+	return (hbm_where){.file = p->file,
+	                   .line = line,
+	                   .col = col,
+	                   .len = len,
 	                   .input = line ? p->text : NULL};
 }
 
-hbm_tensor_id hbm_view_root(const hbm_program *p, hbm_tensor_id t,
-                            uint64_t *ret_offset)
+hbm_tensor_id hbm_view_root(const hbm_program *p, hbm_tensor_id t, uint64_t *ret_offset)
 {
 	uint64_t offset = 0;
 
@@ -288,9 +292,9 @@ static bool copy_items(hbm_arena *a, const void *from, uint32_t n, size_t size,
 	return *ret != NULL;
 }
 
-#define COPY_VEC(from, to, field)                                              \
-	copy_items((to)->arena, (from)->field.items, (from)->field.n,          \
-	           sizeof *(from)->field.items, (void **)&(to)->field.items,   \
+#define COPY_VEC(from, to, field)                                            \
+	copy_items((to)->arena, (from)->field.items, (from)->field.n,        \
+	           sizeof *(from)->field.items, (void **)&(to)->field.items, \
 	           &(to)->field.n, &(to)->field.cap)
 
 static bool copy_syms(const hbm_syms *from, hbm_arena *a, hbm_syms *ret)
@@ -327,8 +331,7 @@ static bool copy_map(const hbm_map *from, hbm_arena *a, hbm_map *ret)
 	return true;
 }
 
-hbm_status hbm_program_copy(const hbm_program *from, hbm_arena *arena,
-                            hbm_program *ret)
+hbm_status hbm_program_copy(const hbm_program *from, hbm_arena *arena, hbm_program *ret)
 {
 	hbm_program to = *from;
 

@@ -41,8 +41,8 @@ static hbm_sizing limited(bool fits, uint64_t bytes, uint64_t *ret)
 	return HBM_SIZING_KNOWN;
 }
 
-static hbm_sizing device_size(const hbm_program *p, hbm_span device,
-                              uint64_t stick, uint64_t *ret)
+static hbm_sizing device_size(const hbm_program *p, hbm_span device, uint64_t stick,
+                              uint64_t *ret)
 {
 	hbm_span outer = {device.first, device.n - 1};
 	uint64_t sticks, bytes = 0;
@@ -55,8 +55,8 @@ static hbm_sizing device_size(const hbm_program *p, hbm_span device,
 	return limited(fits, bytes, ret);
 }
 
-static hbm_sizing logical_size(const hbm_program *p, const hbm_tensor *t,
-                               uint32_t bits, uint64_t *ret)
+static hbm_sizing logical_size(const hbm_program *p, const hbm_tensor *t, uint32_t bits,
+                               uint64_t *ret)
 {
 	uint64_t n, bytes = 0;
 	hbm_sizing s = hbm_span_elements(p, t->dims, &n);
@@ -71,8 +71,8 @@ static hbm_sizing logical_size(const hbm_program *p, const hbm_tensor *t,
 }
 
 /* The tensor's own declaration, without its base. */
-static hbm_sizing own_size(const hbm_program *p, const hbm_tensor *t,
-                           uint32_t bits, uint64_t stick, uint64_t *ret)
+static hbm_sizing own_size(const hbm_program *p, const hbm_tensor *t, uint32_t bits,
+                           uint64_t stick, uint64_t *ret)
 {
 	if (t->size || t->flags & HBM_T_SIZED)
 		return limited(true, t->size, ret);

@@ -22,7 +22,7 @@ hbm_sizing hbm_span_elements(const hbm_program *p, hbm_span dims, uint64_t *ret)
  * type, what is left of its base. `bits` 0: as the dtype says; `stick` 0: 128.
  * *ret is set when KNOWN. The chain of views must have no cycle; cost is the
  * number of untyped views up to the first one with a size. */
-hbm_sizing hbm_tensor_natural_size(const hbm_program *p, hbm_tensor_id t,
-                                   uint32_t bits, uint64_t stick, uint64_t *ret);
+hbm_sizing hbm_tensor_natural_size(const hbm_program *p, hbm_tensor_id t, uint32_t bits,
+                                   uint64_t stick, uint64_t *ret);
 
 #endif

@@ -27,8 +27,7 @@ static hbm_status out_of_bounds(hbm_symbols *s, const hbm_dim *d, uint64_t value
 		                ", below its lower bound %" PRIu64,
 		                name, value, d->min);
 	return hbm_fail(s->diags, HBM_SEMANTIC, HBM_E_BOUND, at,
-	                "'%s' is bound to %" PRIu64
-	                ", above its upper bound %" PRIu64,
+	                "'%s' is bound to %" PRIu64 ", above its upper bound %" PRIu64,
 	                name, value, d->value);
 }
 

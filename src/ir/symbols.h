@@ -18,10 +18,10 @@ typedef struct hbm_symbols {
 	hbm_diags *diags;
 	const hbm_bind *binds;
 	uint32_t n_binds;
-	hbm_map bind_of;              /* symbol -> bind index */
-	hbm_map stated;               /* symbol -> index in uses of its bounds */
-	HBM_VEC(hbm_dim_use) uses;    /* where bounds stand */
-	HBM_VEC(uint32_t) bare;       /* dims without bounds of their own */
+	hbm_map bind_of;           /* symbol -> bind index */
+	hbm_map stated;            /* symbol -> index in uses of its bounds */
+	HBM_VEC(hbm_dim_use) uses; /* where bounds stand */
+	HBM_VEC(uint32_t) bare;    /* dims without bounds of their own */
 } hbm_symbols;
 
 hbm_status hbm_symbols_init(hbm_symbols *s, hbm_program *p, hbm_diags *d,

@@ -46,7 +46,7 @@ typedef struct hbm_reader {
 /* Every function below reports what is wrong and returns its status; the caller
  * skips the rest of the line. HBM_NOMEM ends the reading. */
 
-#define HBM_READ_FAIL(r, token, status, code, ...)                             \
+#define HBM_READ_FAIL(r, token, status, code, ...) \
 	HBM_LEX_FAIL(&(r)->lx, (token), (status), (code), __VA_ARGS__)
 
 /* True and past it when the current token is this. */
@@ -66,13 +66,14 @@ bool hbm_read_more(hbm_reader *r, int close);
 /* Interns the text of a name token. */
 hbm_status hbm_read_intern(hbm_reader *r, const hbm_token *t,
                            hbm_sym *ret) HBM_MUST_USE;
-hbm_status hbm_read_fix(hbm_reader *r, hbm_fix_kind kind, uint32_t index,
-                        hbm_sym name, const hbm_token *at) HBM_MUST_USE;
+hbm_status hbm_read_fix(hbm_reader *r, hbm_fix_kind kind, uint32_t index, hbm_sym name,
+                        const hbm_token *at) HBM_MUST_USE;
+/* Gives the names noted above their meaning. Unknown ones are reported. */
+hbm_status hbm_read_resolve(hbm_reader *r) HBM_MUST_USE;
 
 /* "word" among n words; an unknown one is reported with the nearest. */
-hbm_status hbm_read_choice(hbm_reader *r, const hbm_token *t,
-                           const char *const *words, uint32_t n, const char *what,
-                           uint32_t *ret) HBM_MUST_USE;
+hbm_status hbm_read_choice(hbm_reader *r, const hbm_token *t, const char *const *words,
+                           uint32_t n, const char *what, uint32_t *ret) HBM_MUST_USE;
 /* `key=` or a flag behind a declaration, as an attribute of attrs.def. The key is
  * the current token. */
 hbm_status hbm_read_attr(hbm_reader *r, hbm_attr_object o,

@@ -49,8 +49,7 @@ static void put_key_num(hbm_out *o, const char *key, uint64_t v)
 	hbm_putu(o, v);
 }
 
-static void put_key_name(const hbm_program *p, hbm_out *o, const char *key,
-                         hbm_sym sym)
+static void put_key_name(const hbm_program *p, hbm_out *o, const char *key, hbm_sym sym)
 {
 	hbm_putf(o, " %s=", key);
 	put_name(p, o, sym);
@@ -82,7 +81,7 @@ static void put_attrs(const hbm_program *p, hbm_out *o, hbm_span attrs)
 	}
 }
 
-/* ---- tensors --------------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------- */
 
 static void put_symbol(const hbm_program *p, hbm_out *o, hbm_sym sym)
 {
@@ -248,7 +247,7 @@ static void print_tensor(const hbm_program *p, hbm_out *o, const hbm_tensor *t)
 	hbm_putc(o, '\n');
 }
 
-/* ---- ops --------------------------------------------------------------------- */
+/* ---- ops ----------------------------------------------------------------- */
 
 static void put_operand(const hbm_program *p, hbm_out *o, const hbm_operand *a)
 {
@@ -285,8 +284,7 @@ static void put_operands(const hbm_program *p, hbm_out *o, hbm_span span)
 }
 
 /* By name where the name is enough to find it again. */
-static void put_operand_ref(const hbm_program *p, hbm_out *o, hbm_span span,
-                            uint32_t i)
+static void put_operand_ref(const hbm_program *p, hbm_out *o, hbm_span span, uint32_t i)
 {
 	enum { FEW = 16 };
 	const hbm_operand *a = p->operands.items + span.first;
@@ -366,7 +364,7 @@ static void print_op(const hbm_program *p, hbm_out *o, const hbm_op *op)
 	hbm_putc(o, '\n');
 }
 
-/* ---- nodes -------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------- */
 
 static void print_head(const hbm_program *p, hbm_out *o, const hbm_node *n)
 {
@@ -423,8 +421,7 @@ static void print_nodes(const hbm_program *p, hbm_out *o)
 	print_ends(p, o, around, p->nodes.n, &depth);
 }
 
-static void print_reduction(const hbm_program *p, hbm_out *o,
-                            const hbm_reduction *r)
+static void print_reduction(const hbm_program *p, hbm_out *o, const hbm_reduction *r)
 {
 	hbm_puts(o, "reduction ");
 	if (r->name)

@@ -85,8 +85,8 @@ static hbm_status read_operand(hbm_reader *r, hbm_op_id op, bool write)
 	hbm_tensor_id t;
 	hbm_sym name;
 
-	HBM_TRY(hbm_read_name(r, &name, write ? "tensor that is written"
-	                                      : "tensor that is read"));
+	HBM_TRY(hbm_read_name(
+		r, &name, write ? "tensor that is written" : "tensor that is read"));
 	t = hbm_find_tensor(r->p, name);
 	HBM_NEED(write ? hbm_add_write(r->p, op, t) : hbm_add_read(r->p, op, t));
 	HBM_NEED(HBM_PUSH(r->p->arena, &r->operand_names, name));
@@ -121,7 +121,7 @@ static hbm_status read_writes(hbm_reader *r, hbm_op_id op)
 	return HBM_OK;
 }
 
-/* ---- in-place pairs ------------------------------------------------------- */
+/* ---- in-place pairs ------------------------------------------------------ */
 
 /* Position of the first operand with this name among the op's reads or writes,
  * HBM_NONE: none. Few operands are searched; of many, a map of this op is made
@@ -144,8 +144,7 @@ static hbm_status operand_index(hbm_reader *r, const hbm_op *op, bool write,
 	if (!r->operand_of.n) {
 		for (uint32_t i = r->operand_names.n; i--;) {
 			bool w = i >= op->reads.n;
-			HBM_NEED(hbm_map_set(&r->operand_of,
-			                     (uint64_t)names[i] * 2 + w,
+			HBM_NEED(hbm_map_set(&r->operand_of, (uint64_t)names[i] * 2 + w,
 			                     w ? i - op->reads.n : i));
 		}
 	}
@@ -165,8 +164,8 @@ static hbm_status read_operand_ref(hbm_reader *r, const hbm_op *op, bool write,
 	if (hbm_read_if(r, '$')) {
 		HBM_TRY(hbm_read_num(r, &i, "position of an operand"));
 	} else {
-		HBM_TRY(hbm_read_name(r, &name, write ? "output of the op"
-		                                      : "input of the op"));
+		HBM_TRY(hbm_read_name(r, &name,
+		                      write ? "output of the op" : "input of the op"));
 		HBM_TRY(operand_index(r, op, write, name, ret));
 		i = *ret;
 	}
@@ -175,7 +174,8 @@ static hbm_status read_operand_ref(hbm_reader *r, const hbm_op *op, bool write,
 		return HBM_OK;
 	if (!name)
 		return HBM_READ_FAIL(r, &at, HBM_SEMANTIC, HBM_E_INPLACE,
-		                     "the op has %" PRIu32 " %s, none at position %" PRIu64,
+		                     "the op has %" PRIu32
+		                     " %s, none at position %" PRIu64,
 		                     n, write ? "outputs" : "inputs", i);
 	return HBM_READ_FAIL(r, &at, HBM_SEMANTIC, HBM_E_INPLACE,
 	                     "'%s' is no %s of this op", hbm_str_of(r->p, name),
@@ -208,7 +208,7 @@ static hbm_status read_inplace(hbm_reader *r, hbm_op *op)
 	return hbm_read_expect(r, ')', "',' or ')' after an in-place pair");
 }
 
-/* ---- iteration space ------------------------------------------------------- */
+/* ---- iteration space ----------------------------------------------------- */
 
 static hbm_status read_u32(hbm_reader *r, uint32_t *ret, const char *what)
 {
@@ -258,7 +258,7 @@ static hbm_status read_iter(hbm_reader *r, hbm_op *op)
 	return hbm_read_expect(r, ')', "',' or ')' after an iteration variable");
 }
 
-/* ---- the op ---------------------------------------------------------------- */
+/* ---- the op -------------------------------------------------------------- */
 
 static hbm_status read_kind(hbm_reader *r, hbm_op_kind *ret)
 {
@@ -370,8 +370,8 @@ hbm_status hbm_read_op(hbm_reader *r, uint32_t unused)
 hbm_status hbm_read_reduction(hbm_reader *r, uint32_t unused)
 {
 	static const char *const words[] = {"fill", "combine", "drain", "acc"};
-	hbm_reduction red = {.acc = HBM_NONE, .line = r->lx.tok.line,
-	                     .col = r->lx.tok.col};
+	hbm_reduction red = {
+		.acc = HBM_NONE, .line = r->lx.tok.line, .col = r->lx.tok.col};
 	hbm_sym *const fields[] = {&red.fill, &red.combine, &red.drain};
 	uint32_t seen = 0, which = 0;
 

@@ -51,8 +51,9 @@ static void test_valid(void **state)
 			n_must += p.inplaces.items[i].must;
 		hbm_arena_fini(&a);
 	}
-	assert_true(n_loops > N_PROGRAMS && n_views > N_PROGRAMS && n_must > N_PROGRAMS / 2 &&
-	            n_tiles > N_PROGRAMS / 10 && n_parallel > N_PROGRAMS / 10);
+	assert_true(n_loops > N_PROGRAMS && n_views > N_PROGRAMS &&
+	            n_must > N_PROGRAMS / 2 && n_tiles > N_PROGRAMS / 10 &&
+	            n_parallel > N_PROGRAMS / 10);
 }
 
 typedef struct form {

@@ -22,13 +22,13 @@ typedef struct gen_opts {
 	uint32_t n_inputs;  /* at least 1 */
 	uint32_t max_depth; /* blocks inside a bundle */
 	uint32_t max_trips;
-	uint32_t max_size;  /* bytes of one tensor */
+	uint32_t max_size; /* bytes of one tensor */
 
 	/* Chances in 1000. */
-	uint32_t bundle;    /* an op at top level begins a bundle */
-	uint32_t close;     /* the innermost block ends before an op */
+	uint32_t bundle;                 /* an op at top level begins a bundle */
+	uint32_t close;                  /* the innermost block ends before an op */
 	uint32_t loop, region, parallel; /* a block begins before an op */
-	uint32_t unknown_trips; /* of a loop */
+	uint32_t unknown_trips;          /* of a loop */
 	uint32_t far;       /* a read goes back anywhere, not to recent tensors */
 	uint32_t view;      /* a view of something is declared before an op */
 	uint32_t may, must; /* an output is declared in place */
@@ -39,13 +39,13 @@ typedef struct gen_opts {
 	uint32_t tile;      /* such a tensor is declared as one tile */
 	uint32_t carried;   /* a loop has a carried tensor */
 	uint32_t zero, state, donated, weight, output; /* of tensors */
-	uint32_t scratch;   /* the op has scratch */
-	uint32_t host;      /* a fallback op writes host memory */
+	uint32_t scratch;                              /* the op has scratch */
+	uint32_t host; /* a fallback op writes host memory */
 
-	uint32_t decorate;  /* fields that change no decision; odd names */
-	uint32_t planned;   /* homes, without sense */
-	uint32_t pin;       /* pins, without sense */
-	uint32_t dynamic;   /* tensors without static size */
+	uint32_t decorate; /* fields that change no decision; odd names */
+	uint32_t planned;  /* homes, without sense */
+	uint32_t pin;      /* pins, without sense */
+	uint32_t dynamic;  /* tensors without static size */
 } gen_opts;
 
 /* Small programs; how much of what varies with the seed. decorate, planned, pin and

@@ -73,7 +73,7 @@ char *ir_messages(hbm_arena *a, const hbm_diags *d, bool source)
 	return buf.bytes.items ? buf.bytes.items : hbm_arena_strndup(a, "", 0);
 }
 
-/* ---- comparing ------------------------------------------------------------- */
+/* ---- comparing ----------------------------------------------------------- */
 
 typedef struct pair {
 	const hbm_program *a, *b;
@@ -127,10 +127,9 @@ static bool same_tensor(const pair *c, const hbm_tensor *x, const hbm_tensor *y)
 	       x->align == y->align && x->pin == y->pin && x->base == y->base &&
 	       x->offset == y->offset && x->demand == y->demand &&
 	       x->home.kind == y->home.kind && x->home.bundle == y->home.bundle &&
-	       x->home.offset == y->home.offset &&
-	       x->home.with == y->home.with && x->home.size == y->home.size &&
-	       same_sym(c, x->src, y->src) && same_sym(c, x->owner, y->owner) &&
-	       same_attrs(c, x->attrs, y->attrs);
+	       x->home.offset == y->home.offset && x->home.with == y->home.with &&
+	       x->home.size == y->home.size && same_sym(c, x->src, y->src) &&
+	       same_sym(c, x->owner, y->owner) && same_attrs(c, x->attrs, y->attrs);
 }
 
 static bool same_operands(const pair *c, hbm_span x, hbm_span y)
@@ -162,8 +161,8 @@ static bool same_inplace(const pair *c, hbm_span x, hbm_span y)
 	for (uint32_t i = 0; i < x.n; i++) {
 		const hbm_inplace *p = &c->a->inplaces.items[x.first + i];
 		const hbm_inplace *q = &c->b->inplaces.items[y.first + i];
-		if (p->write != q->write || p->read != q->read ||
-		    p->must != q->must || p->keeps != q->keeps)
+		if (p->write != q->write || p->read != q->read || p->must != q->must ||
+		    p->keeps != q->keeps)
 			return false;
 	}
 	return true;
@@ -207,8 +206,8 @@ static bool same_reduction(const pair *c, const hbm_reduction *x,
                            const hbm_reduction *y)
 {
 	return same_sym(c, x->name, y->name) && same_sym(c, x->fill, y->fill) &&
-	       same_sym(c, x->combine, y->combine) &&
-	       same_sym(c, x->drain, y->drain) && x->acc == y->acc;
+	       same_sym(c, x->combine, y->combine) && same_sym(c, x->drain, y->drain) &&
+	       x->acc == y->acc;
 }
 
 #define SAME_ALL(field, same)                                                  \

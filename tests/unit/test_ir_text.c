@@ -107,12 +107,14 @@ static void test_bind(void **state)
 	hbm_program p;
 
 	(void)state;
-	assert_int_equal(hbm_text_read(&arena, &diags, "t", text, strlen(text), binds, 2,
-	                               &p), HBM_OK);
+	assert_int_equal(
+		hbm_text_read(&arena, &diags, "t", text, strlen(text), binds, 2, &p),
+		HBM_OK);
 	assert_string_equal(ir_print(&arena, &p), "tensor a : f32[n=8, n=8, m=0]\n");
 	binds[0].value = 33;
-	assert_int_equal(hbm_text_read(&arena, &diags, "t", text, strlen(text), binds, 2,
-	                               &p), HBM_SEMANTIC);
+	assert_int_equal(
+		hbm_text_read(&arena, &diags, "t", text, strlen(text), binds, 2, &p),
+		HBM_SEMANTIC);
 	assert_string_equal(ir_messages(&arena, &diags, false),
 	                    "1:16: error: 'n' is bound to 33, above its upper bound 32 "
 	                    "[HBM0214]\n");
@@ -194,19 +196,20 @@ static void test_one_line(void **state)
 static void test_op(void **state)
 {
 	(void)state;
-	expect_same("tensor a : 64 bytes\n"
-	            "tensor b : 64 bytes\n"
-	            "\nbundle k0 {\n"
-	            "  op o0: add(a, b) -> a, b kind=fallback inplace(a=b must, b=a keeps) "
-	            "iter(i=512 split=4, j=1024 reduction stick) cores=4 scratch=64 "
-	            "src=\"m.py:3\" pointwise lx_fail=2\n"
-	            "  op o1: f(a, a) -> b inplace(b=$1)\n"
-	            "  loop L x3 {\n"
-	            "    loop M x2 {\n"
-	            "      op (a[0..8, L*8, M*24], b[16..], a[M*32]) -> b[8..16]\n"
-	            "    }\n"
-	            "  }\n"
-	            "}\n");
+	expect_same(
+		"tensor a : 64 bytes\n"
+		"tensor b : 64 bytes\n"
+		"\nbundle k0 {\n"
+		"  op o0: add(a, b) -> a, b kind=fallback inplace(a=b must, b=a keeps) "
+		"iter(i=512 split=4, j=1024 reduction stick) cores=4 scratch=64 "
+		"src=\"m.py:3\" pointwise lx_fail=2\n"
+		"  op o1: f(a, a) -> b inplace(b=$1)\n"
+		"  loop L x3 {\n"
+		"    loop M x2 {\n"
+		"      op (a[0..8, L*8, M*24], b[16..], a[M*32]) -> b[8..16]\n"
+		"    }\n"
+		"  }\n"
+		"}\n");
 }
 
 static void test_line_breaks(void **state)
@@ -250,7 +253,8 @@ static void test_copy(void **state)
 {
 	hbm_program p = read_ok("target t\ntensor a : f32[n<=3] class=S\n"
 	                        "bundle k { op f(a) -> a iter(i=3) inplace(a=a) }\n"
-	                        "reduction r: acc=a\n"), q;
+	                        "reduction r: acc=a\n"),
+		    q;
 	hbm_arena other;
 
 	(void)state;
@@ -269,9 +273,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
-		T(empty), T(tensor_lines), T(extents), T(symbols_take_bounds), T(bind),
-		T(numbers), T(views), T(homes), T(blocks), T(one_line), T(op),
-		T(line_breaks), T(names), T(header_and_reductions), T(copy),
+		T(empty),   T(tensor_lines),
+		T(extents), T(symbols_take_bounds),
+		T(bind),    T(numbers),
+		T(views),   T(homes),
+		T(blocks),  T(one_line),
+		T(op),      T(line_breaks),
+		T(names),   T(header_and_reductions),
+		T(copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
