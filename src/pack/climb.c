@@ -143,7 +143,7 @@ static void climb(climber *c, hbm_answer *ans)
 
 hbm_status hbm_alloc_climb(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 {
-	climber c = {.cx = cx, .in = in, .seed = 1};
+	climber c = {.cx = cx, .in = in, .seed = cx->seed};
 
 	if (in->n > HBM_CLIMB_MAX)
 		return hbm_alloc_restart(cx, in, ans);

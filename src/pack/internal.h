@@ -82,6 +82,7 @@ typedef struct hbm_pack_cx {
 	void *user;
 	uint32_t effort;
 	uint64_t disabled;  /* hbm_solve_opts.disabled */
+	uint64_t seed;      /* of what an allocator tries at random */
 } hbm_pack_cx;
 
 double hbm_pack_clock(void);

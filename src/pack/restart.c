@@ -8,7 +8,7 @@
 
 hbm_status hbm_alloc_restart(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 {
-	uint64_t seed = 1, *offset = HBM_ARRAY(cx->scratch, uint64_t, in->n);
+	uint64_t seed = cx->seed, *offset = HBM_ARRAY(cx->scratch, uint64_t, in->n);
 	uint32_t *order = HBM_ARRAY(cx->scratch, uint32_t, in->n);
 	hbm_keys keys;
 	hbm_sky *sky;

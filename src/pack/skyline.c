@@ -1,40 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0
  * `skyline`: the skyline decoder under three orders - longest life, largest size x
  * life, largest size; the best of them. */
+#include "pack/bits.h"
+#include "pack/climb.h"
 #include "pack/fit.h"
 #include "pack/keys.h"
 #include "pack/sky.h"
 
+#include <string.h>
+
+/* One of the two decoders. */
+typedef struct decoder {
+	hbm_bits bits;
+	hbm_sky *sky; /* NULL: bits */
+	uint64_t *offset;
+} decoder;
+
+static hbm_status decoder_init(hbm_arena *a, const hbm_inst *in, decoder *d)
+{
+	hbm_arena tmp;
+	hbm_status st;
+
+	d->sky = NULL;
+	if (in->n <= HBM_CLIMB_MAX)
+		return hbm_bits_init(a, in, &d->bits);
+	d->offset = HBM_ARRAY(a, uint64_t, in->n);
+	HBM_NEED(d->offset);
+	hbm_arena_init(&tmp, &a->mem);
+	st = hbm_sky_new(a, &tmp, in, &d->sky);
+	hbm_arena_fini(&tmp);
+	return st;
+}
+
+static uint64_t decode(decoder *d, const uint32_t *order, uint64_t limit)
+{
+	uint64_t extent;
+
+	if (d->sky)
+		return hbm_sky_decode(d->sky, order, limit, d->offset);
+	hbm_bits_order(&d->bits, order);
+	extent = hbm_bits_decode(&d->bits, limit);
+	if (extent != HBM_NO_OFFSET)
+		hbm_bits_keep(&d->bits);
+	d->offset = d->bits.offset;
+	return extent;
+}
+
+static uint64_t steps_of(const decoder *d)
+{
+	return d->sky ? hbm_sky_steps(d->sky) : d->bits.steps;
+}
+
+static hbm_status make_keys(hbm_arena *a, const hbm_inst *in, uint32_t k,
+                            const uint64_t **ret)
+{
+	uint64_t *key = NULL;
+
+	if (k == 0)
+		HBM_TRY(hbm_life_keys(a, in, &key));
+	if (k == 1)
+		HBM_TRY(hbm_area_keys(a, in, &key));
+	*ret = key ? key : in->size;
+	return HBM_OK;
+}
+
 hbm_status hbm_alloc_skyline(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 {
-	uint64_t *life, *area, *offset = HBM_ARRAY(cx->scratch, uint64_t, in->n);
 	uint32_t *order = HBM_ARRAY(cx->scratch, uint32_t, in->n);
-	const uint64_t *by[3];
+	const uint64_t *by;
 	hbm_keys keys;
-	hbm_sky *sky;
+	decoder d;
 
-	HBM_NEED(offset && order);
-	HBM_TRY(hbm_life_keys(cx->scratch, in, &life));
-	HBM_TRY(hbm_area_keys(cx->scratch, in, &area));
-	HBM_TRY(hbm_sky_new(cx->scratch, cx->scratch, in, &sky));
+	HBM_NEED(order);
 	HBM_TRY(hbm_keys_init(cx->scratch, in, &keys));
-	by[0] = life;
-	by[1] = area;
-	by[2] = in->size;
+	HBM_TRY(decoder_init(cx->scratch, in, &d));
 	for (uint32_t k = 0; k < 3 && ans->extent > ans->goal; k++) {
-		uint64_t before = hbm_sky_steps(sky), limit = ans->cap, extent;
+		uint64_t before = steps_of(&d), limit = ans->cap, extent;
 
 		if (ans->extent != HBM_NO_OFFSET && ans->extent <= limit)
 			limit = ans->extent - 1;
-		hbm_keys_order_by(&keys, by[k], order);
-		extent = hbm_sky_decode(sky, order, limit, offset);
+		HBM_TRY(make_keys(cx->scratch, in, k, &by));
+		hbm_keys_order_by(&keys, by, order);
+		extent = decode(&d, order, limit);
 		if (extent != HBM_NO_OFFSET) {
-			for (uint32_t i = 0; i < in->n; i++)
-				ans->offset[i] = offset[i];
+			memcpy(ans->offset, d.offset, in->n * sizeof *d.offset);
 			ans->extent = extent;
 			ans->by = "skyline";
 		}
-		if (!hbm_spend(cx, hbm_sky_steps(sky) - before))
+		if (!hbm_spend(cx, steps_of(&d) - before))
 			break;
 	}
 	return HBM_OK;

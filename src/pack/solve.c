@@ -155,6 +155,7 @@ static hbm_status run_instance(solver *s)
 	const hbm_inst *in = &s->nm.inst;
 	hbm_answer ans = {.extent = HBM_NO_OFFSET, .cap = HBM_NO_OFFSET,
 	                  .by = s->al->name};
+	hbm_pack_cx unlimited = {.scratch = &s->scratch, .max_steps = UINT64_MAX};
 
 	ans.offset = HBM_ARRAY(&s->scratch, uint64_t, (size_t)in->n + 1);
 	HBM_NEED(ans.offset);
@@ -167,7 +168,7 @@ static hbm_status run_instance(solver *s)
 	else if (in->n)
 		HBM_TRY(hbm_auto(&s->cx, in, s->opts->threads, &ans));
 	if (in->n && ans.extent == HBM_NO_OFFSET)
-		HBM_TRY(hbm_fit(&s->cx, in, NULL, HBM_FIT_LOWEST, "first-fit", &ans));
+		HBM_TRY(hbm_fit(&unlimited, in, NULL, HBM_FIT_LOWEST, "first-fit", &ans));
 	hbm_denormalise(&s->nm, s->p, ans.offset, s->out->offset);
 	s->out->allocator = ans.by;
 	if (ans.lower_bound * s->nm.unit > s->out->lower_bound)
@@ -235,12 +236,15 @@ static hbm_status solve(solver *s)
 	return HBM_OK;
 }
 
-/* Steps by effort: doubles with each; 5 is some seconds at worst. */
+/* Steps of an allocator that would go on for ever: doubles with the effort. The
+ * exact one knows its own, `auto` shares out. */
 static uint64_t budget(const solver *s)
 {
-	uint64_t steps = 300000000 + 500 * (uint64_t)s->p->n;
+	uint64_t steps = 100000000 + 200 * (uint64_t)s->p->n;
 
-	return (steps >> 5) << (s->opts->effort > 9 ? 9 : s->opts->effort);
+	if (s->al->exact || !s->al->solve || s->opts->deadline > 0)
+		return UINT64_MAX;
+	return steps << (s->opts->effort > 9 ? 9 : s->opts->effort) >> 5;
 }
 
 static void start(solver *s)
@@ -255,6 +259,7 @@ static void start(solver *s)
 		.user = o->user,
 		.effort = o->effort,
 		.disabled = o->disabled,
+		.seed = 1,
 	};
 }
 
