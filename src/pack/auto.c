@@ -13,9 +13,9 @@
  * Budgets are steps: they grow with the part, double with the effort, and effort
  * 0 ends after 1. With a deadline the last stage is repeated until then. */
 #include "pack/auto.h"
+#include "base/parallel.h"
 #include "pack/climb.h"
 #include "pack/fit.h"
-#include "pack/parallel.h"
 #include "pack/part.h"
 
 #include <stdatomic.h>
@@ -114,11 +114,12 @@ static hbm_status try_one(attempt *t)
 	return al->solve(&t->cx, &t->of->in, &t->ans);
 }
 
-static void work(void *user, uint32_t i)
+static void work(void *user, uint32_t i, uint32_t worker)
 {
 	attempt *t = (attempt *)user + i;
 	unsigned won = atomic_load(t->won);
 
+	(void)worker;
 	if (won < t->index || t->outer->stopped)
 		return;
 	t->ran = true;
@@ -207,7 +208,7 @@ static hbm_status run_stage(driver *d, part **ps, uint32_t n, uint32_t s, uint32
 		add_attempts(d, ps[k], &ps[k]->stages[s], round, &won[k]);
 	}
 	first[n] = d->n_attempts;
-	hbm_parallel(d->n_attempts, d->threads, work, d->attempts);
+	hbm_parallel(d->threads, d->n_attempts, work, d->attempts);
 	for (uint32_t k = 0; k < n && st == HBM_OK; k++)
 		st = merge(d, ps[k], &d->attempts[first[k]], first[k + 1] - first[k]);
 	for (uint32_t k = 0; k < d->n_attempts; k++)
