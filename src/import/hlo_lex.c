@@ -5,10 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a byte can be. */
+enum { NAME = 1, SPECIAL = 2 };
+
+#define N4(c) [c] = NAME, [c + 1] = NAME, [c + 2] = NAME, [c + 3] = NAME
+#define N8(c) N4(c), N4(c + 4)
+static const uint8_t kinds[256] = {
+	N8('A'), N8('I'), N8('Q'), ['Y'] = NAME, ['Z'] = NAME,
+	N8('a'), N8('i'), N8('q'), ['y'] = NAME, ['z'] = NAME,
+	N8('0'), ['8'] = NAME, ['9'] = NAME, ['_'] = NAME, ['.'] = NAME, ['-'] = NAME,
+	/* ends a plain run inside brackets */
+	['('] = SPECIAL, [')'] = SPECIAL, ['{'] = SPECIAL, ['}'] = SPECIAL,
+	['['] = SPECIAL, [']'] = SPECIAL, ['"'] = SPECIAL, ['/'] = SPECIAL,
+};
+#undef N4
+#undef N8
+
 bool hlo_is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+	return kinds[(unsigned char)c] == NAME;
 }
 
 uint32_t hlo_pos(const hlo_reader *r)
@@ -100,7 +115,7 @@ hlo_slice hlo_take_name(hlo_reader *r)
 	if (r->p < r->end && *r->p == '%')
 		r->p++;
 	from = r->p;
-	while (r->p < r->end && hlo_is_name(*r->p)) {
+	while (r->p < r->end && kinds[(unsigned char)*r->p] == NAME) {
 		if (*r->p == '-' && r->p + 1 < r->end && r->p[1] == '>')
 			break;
 		r->p++;
@@ -132,18 +147,22 @@ hbm_status hlo_take_number(hlo_reader *r, uint64_t *ret)
 	return HBM_OK;
 }
 
-/* Moves behind the quote that ends the string whose first quote is at p. */
+/* Moves behind the quote that ends the string whose first quote is at p: the first
+ * one with an even number of backslashes before it. */
 static bool skip_string(hlo_reader *r)
 {
-	char quote = *r->p;
+	const char *first = r->p + 1, *q = first;
 
-	for (r->p++; r->p < r->end; r->p++) {
-		if (*r->p == '\\' && r->p + 1 < r->end)
-			r->p++;
-		else if (*r->p == quote) {
-			r->p++;
+	while ((q = memchr(q, '"', (size_t)(r->end - q)))) {
+		const char *slash = q;
+		while (slash > first && slash[-1] == '\\')
+			slash--;
+		q++;
+		if ((q - slash) % 2) {
+			r->p = q;
 			return true;
 		}
+		first = q;
 	}
 	return false;
 }
@@ -160,13 +179,6 @@ hbm_status hlo_take_string(hlo_reader *r, hlo_slice *ret)
 		return hlo_syntax(r, (uint32_t)(from - r->text), "string has no end");
 	*ret = (hlo_slice){from + 1, (uint32_t)(r->p - from - 2)};
 	return HBM_OK;
-}
-
-/* Bytes that end a plain run inside brackets. */
-static bool is_special(char c)
-{
-	return c == '(' || c == ')' || c == '{' || c == '}' || c == '[' || c == ']' ||
-	       c == '"' || c == '/';
 }
 
 /* Skips a string or comment that starts here; false: neither does, or no end. */
@@ -189,7 +201,7 @@ hbm_status hlo_take_balanced(hlo_reader *r, char close, hlo_slice *ret)
 
 	while (r->p < r->end) {
 		char c = *r->p;
-		if (!is_special(c)) {
+		if (kinds[(unsigned char)c] != SPECIAL) {
 			r->p++;
 			continue;
 		}

@@ -317,10 +317,10 @@ static void a_donated_argument_read_later_is_not_overwritten(void **state)
 	snprintf(text, sizeof text, fmt, "fft(p)");
 	p = ok(r, text);
 	has(r, &p, LINES("tensor s : f32[4, 2]", "copy(s) -> \"r{0}\"",
-	                 "view \"r{0}\" = p : f32[2, 4] output"));
+	                 "output \"r{0}\" = p : f32[2, 4]"));
 	snprintf(text, sizeof text, fmt, "broadcast(i), dimensions={}");
 	p = ok(r, text);
-	has(r, &p, LINES("view s = p : f32[4, 2] output"));
+	has(r, &p, LINES("output s = p : f32[4, 2]"));
 }
 
 static void custom_calls_alias_as_they_say(void **state)
@@ -332,7 +332,7 @@ static void custom_calls_alias_as_they_say(void **state)
 	                      "custom_call_target=\"f\", "
 	                      "output_to_operand_aliasing={{0}: (1, {})}\n}\n");
 
-	has(r, &p, LINES("view \"c{0}\" = a : f32[8] output"));
+	has(r, &p, LINES("output \"c{0}\" = a : f32[8]"));
 }
 
 static void fusions_take_over_only_element_by_element(void **state)
@@ -369,10 +369,10 @@ static void aliased_results_stand_in_their_arguments(void **state)
 	                      "  n = f32[8] add(a, b)\n  m = f32[8] fft(b)\n"
 	                      "  ROOT t = (f32[8], f32[8], f32[8]) tuple(n, m, c)\n}\n");
 
-	has(r, &p, LINES("input a : f32[8] donated", "view n = a : f32[8] output",
+	has(r, &p, LINES("input a : f32[8] donated", "output n = a : f32[8]",
 	                 "input c : f32[8] output donated", "input d : f32[8] donated",
 	                 "tensor m : f32[8]", "copy(m) -> \"t{1}\"",
-	                 "view \"t{1}\" = b : f32[8] output"));
+	                 "output \"t{1}\" = b : f32[8]"));
 }
 
 static void swapped_results_are_saved_first(void **state)
@@ -478,7 +478,7 @@ static void donated_buffer_is_updated_across_a_loop(void **state)
 	                      "  y = f32[64] negate(b)\n  z = s32[] get-tuple-element(l), index=0\n"
 	                      "  ROOT o = (f32[64], s32[]) tuple(y, z)\n}\n");
 
-	has(r, &p, LINES("view a = x", "view y = x : f32[64] output", " x? "));
+	has(r, &p, LINES("view a = x", "output y = x : f32[64]", " x? "));
 }
 
 /* ---- order ---------------------------------------------------------------- */
