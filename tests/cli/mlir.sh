@@ -35,7 +35,7 @@ check() { # file options...
 for file in "$HBM_SOURCE"/tests/golden/spyre/*.hbm "$HBM_SOURCE"/examples/*.hbm; do
 	check "$file"
 	check "$file" --lx-planning off
-	check "$file" --lx-planning off --sencores 1
+	check "$file" --lx-planning off --sencores 4
 	check "$file" --no-bundle-symbolic-args
 done
 
