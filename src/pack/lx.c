@@ -197,17 +197,18 @@ static hbm_status solve(hbm_arena *mem, const hbm_lx_problem *p,
 {
 	lx_view v;
 	lx_result r;
-	uint32_t a, b;
+	hbm_lx_verdict verdict;
 
 	HBM_TRY(lx_view_init(&v, mem, p, opts));
 	HBM_NEED(lx_result_init(&v, &r));
 	ret->solver = s->info.name;
 	r.solver = s->info.name;
 	HBM_TRY(s->run(&v, &r));
-	if (!hbm_lx_legal(mem, p, r.address, &a, &b))
+	HBM_TRY(hbm_lx_judge(mem, p, r.address, &verdict));
+	if (!verdict.legal)
 		return hbm_fail(d, HBM_VERIFY, HBM_E_PLAN, HBM_NOWHERE,
 		                "scratchpad solver '%s' broke a rule with buffers %u "
-		                "and %u", s->info.name, a, b);
+		                "and %u", s->info.name, verdict.a, verdict.b);
 	fill_layout(&v, &r, ret);
 	ret->solver = r.solver;
 	return HBM_OK;

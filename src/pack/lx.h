@@ -89,10 +89,15 @@ hbm_status hbm_lx_solve(hbm_arena *a, const hbm_lx_problem *p,
                         hbm_lx_layout *ret) HBM_MUST_USE;
 /* True when the addresses are legal: aligned, inside the capacity, pins kept,
  * groups whole, nothing barred, and no two live buffers share bytes except a
- * child at its parent's base. Else *ret_a and *ret_b are the buffers at fault
- * (equal for one alone). Out of memory counts as not legal. */
-bool hbm_lx_legal(hbm_arena *scratch, const hbm_lx_problem *p,
-                  const uint64_t *address, uint32_t *ret_a, uint32_t *ret_b);
+ * child at its parent's base. Else ret->a and ret->b are the buffers at fault
+ * (equal for one alone). */
+typedef struct hbm_lx_verdict {
+	bool legal;
+	uint32_t a, b;
+} hbm_lx_verdict;
+
+hbm_status hbm_lx_judge(hbm_arena *scratch, const hbm_lx_problem *p,
+                        const uint64_t *address, hbm_lx_verdict *ret) HBM_MUST_USE;
 /* Room that a layout leaves over the whole life of each buffer that is not placed:
  * free bytes and the largest hole (n items each; HBM_NO_OFFSET for the placed,
  * and for all behind the first ten million meetings: figures are not worth more

@@ -124,57 +124,53 @@ static int by_group(const void *a, const void *b)
 	return (x->who > y->who) - (x->who < y->who);
 }
 
-static bool groups_whole(hbm_arena *mem, const hbm_lx_problem *p,
-                         const uint64_t *address, uint32_t *ret_a, uint32_t *ret_b)
+static hbm_status check_groups(hbm_arena *mem, const hbm_lx_problem *p,
+                               const uint64_t *address, hbm_lx_verdict *v)
 {
 	group_key *keys = HBM_ARRAY(mem, group_key, p->n);
 
-	if (!keys)
-		return false;
+	HBM_NEED(keys);
 	for (uint32_t i = 0; i < p->n; i++)
 		keys[i] = (group_key){p->group[i], i};
 	if (p->n)
 		qsort(keys, p->n, sizeof *keys, by_group);
 	for (uint32_t k = 1; k < p->n; k++) {
-		*ret_a = keys[k - 1].who;
-		*ret_b = keys[k].who;
+		uint32_t a = keys[k - 1].who, b = keys[k].who;
 		if (keys[k].group != HBM_NONE && keys[k].group == keys[k - 1].group &&
-		    (address[*ret_a] == HBM_NO_OFFSET) != (address[*ret_b] == HBM_NO_OFFSET))
-			return false;
+		    (address[a] == HBM_NO_OFFSET) != (address[b] == HBM_NO_OFFSET))
+			*v = (hbm_lx_verdict){false, a, b};
 	}
-	return true;
+	return HBM_OK;
 }
 
-static bool collect(hbm_arena *mem, const hbm_lx_problem *p, const uint64_t *address,
-                    blocks *ret, uint32_t *ret_a, uint32_t *ret_b)
+static hbm_status collect(hbm_arena *mem, const hbm_lx_problem *p,
+                          const uint64_t *address, blocks *ret, hbm_lx_verdict *v)
 {
-	for (uint32_t i = 0; i < p->n; i++) {
-		*ret_a = *ret_b = i;
+	for (uint32_t i = 0; i < p->n && v->legal; i++) {
 		if (address[i] == HBM_NO_OFFSET)
 			continue;
-		if (!alone_ok(p, address, i) ||
-		    !HBM_PUSH(mem, ret, (block){address[i], address[i] + p->size[i],
-		                                hbm_lx_start(p, i), hbm_lx_end(p, i), i}))
-			return false;
+		if (!alone_ok(p, address, i))
+			*v = (hbm_lx_verdict){false, i, i};
+		HBM_NEED(HBM_PUSH(mem, ret, (block){address[i], address[i] + p->size[i],
+		                                    hbm_lx_start(p, i), hbm_lx_end(p, i), i}));
 	}
-	return true;
+	return HBM_OK;
 }
 
-static bool sweep(hbm_arena *mem, const hbm_lx_problem *p, blocks *born,
-                  uint32_t *ret_a, uint32_t *ret_b)
+static hbm_status sweep(hbm_arena *mem, const hbm_lx_problem *p, blocks *born,
+                        hbm_lx_verdict *v)
 {
 	blocks dead = {0}, live = {0};
 
 	if (!born->n)
-		return true;
-	if (!HBM_RESERVE(mem, &dead, born->n) || !HBM_RESERVE(mem, &live, born->n))
-		return false;
+		return HBM_OK;
+	HBM_NEED(HBM_RESERVE(mem, &dead, born->n) && HBM_RESERVE(mem, &live, born->n));
 	memcpy(dead.items, born->items, born->n * sizeof(block));
 	qsort(born->items, born->n, sizeof(block), by_start);
 	qsort(dead.items, born->n, sizeof(block), by_end);
-	for (uint32_t k = 0, gone = 0; k < born->n; k++) {
+	for (uint32_t k = 0, gone = 0; k < born->n && v->legal; k++) {
 		const block *b = &born->items[k];
-		uint32_t at;
+		uint32_t at, other;
 		for (; gone < born->n && dead.items[gone].end <= b->start; gone++) {
 			at = place_of(&live, &dead.items[gone]);
 			live.n--;
@@ -182,25 +178,27 @@ static bool sweep(hbm_arena *mem, const hbm_lx_problem *p, blocks *born,
 			        (live.n - at) * sizeof(block));
 		}
 		at = place_of(&live, b);
-		*ret_a = b->who;
-		*ret_b = clash(p, &live, at, b);
-		if (*ret_b != HBM_NONE)
-			return false;
+		other = clash(p, &live, at, b);
+		if (other != HBM_NONE)
+			*v = (hbm_lx_verdict){false, b->who, other};
 		memmove(&live.items[at + 1], &live.items[at], (live.n - at) * sizeof(block));
 		live.items[at] = *b;
 		live.n++;
 	}
-	return true;
+	return HBM_OK;
 }
 
-bool hbm_lx_legal(hbm_arena *scratch, const hbm_lx_problem *p,
-                  const uint64_t *address, uint32_t *ret_a, uint32_t *ret_b)
+hbm_status hbm_lx_judge(hbm_arena *scratch, const hbm_lx_problem *p,
+                        const uint64_t *address, hbm_lx_verdict *ret)
 {
 	blocks born = {0};
+	hbm_lx_verdict v = {.legal = true};
 
-	*ret_a = *ret_b = HBM_NONE;
-	return collect(scratch, p, address, &born, ret_a, ret_b) &&
-	       (!p->group || groups_whole(scratch, p, address, ret_a, ret_b)) &&
-	       sweep(scratch, p, &born, ret_a, ret_b);
+	HBM_TRY(collect(scratch, p, address, &born, &v));
+	if (v.legal && p->group)
+		HBM_TRY(check_groups(scratch, p, address, &v));
+	if (v.legal)
+		HBM_TRY(sweep(scratch, p, &born, &v));
+	*ret = v;
+	return HBM_OK;
 }
-

@@ -104,13 +104,13 @@ static hbm_status solve(const solver *s, hbm_placement *ret, uint64_t *ret_bump)
 static hbm_status placed_bound(const solver *s, const hbm_placement *pl, uint64_t *ret)
 {
 	hbm_problem sub = s->problem;
-	uint64_t *size = HBM_ARRAY(s->work, uint64_t, sub.n);
+	uint64_t *size;
 	int64_t tick;
 
 	*ret = pl->lower_bound;
 	if (pl->n_placed == sub.n)
 		return HBM_OK;
-	HBM_NEED(size);
+	HBM_NEED(size = HBM_ARRAY(s->work, uint64_t, sub.n));
 	for (uint32_t i = 0; i < sub.n; i++)
 		size[i] = pl->offset[i] == HBM_NO_OFFSET ? 0 : sub.size[i];
 	sub.size = size;

@@ -16,11 +16,12 @@ static hbm_lx_layout solve(lx_case *c, const char *solver)
 {
 	hbm_lx_layout layout;
 	hbm_lx_opts opts = {.solver = solver, .effort = 5};
-	uint32_t a, b;
+	hbm_lx_verdict v;
 
 	assert_int_equal(hbm_lx_solve(&c->arena, &c->p, &opts, &c->diags, &layout),
 	                 HBM_OK);
-	assert_true(hbm_lx_legal(&c->arena, &c->p, layout.address, &a, &b));
+	assert_int_equal(hbm_lx_judge(&c->arena, &c->p, layout.address, &v), HBM_OK);
+	assert_true(v.legal);
 	assert_true(layout.saved <= layout.bound);
 	return layout;
 }
@@ -139,25 +140,37 @@ static void test_reads(void **state)
 	lx_case_fini(&c);
 }
 
+static hbm_lx_verdict judge(lx_case *c, const uint64_t *address)
+{
+	hbm_lx_verdict v;
+
+	assert_int_equal(hbm_lx_judge(&c->arena, &c->p, address, &v), HBM_OK);
+	return v;
+}
+
 static void test_legal(void **state)
 {
 	lx_case c;
-	uint32_t a, b;
+	hbm_lx_verdict v;
 	uint64_t ok[] = {0, 0, 32}, apart[] = {0, 20, 64}, not_base[] = {0, 4, 64};
 	uint64_t meets[] = {0, 0, 8}, unaligned[] = {0, 0, 33}, high[] = {0, 0, 96};
 
 	(void)state;
 	lx_case_init(&c, "20:0,4 15:4,8<0 16:3,9", 100, 4);
-	assert_true(hbm_lx_legal(&c.arena, &c.p, ok, &a, &b));
-	assert_true(hbm_lx_legal(&c.arena, &c.p, apart, &a, &b));
-	assert_false(hbm_lx_legal(&c.arena, &c.p, not_base, &a, &b));
-	assert_int_equal(a + b, 1);
-	assert_false(hbm_lx_legal(&c.arena, &c.p, meets, &a, &b));
-	assert_true(a == 2 || b == 2);
-	assert_false(hbm_lx_legal(&c.arena, &c.p, unaligned, &a, &b));
-	assert_int_equal(a, 2);
-	assert_false(hbm_lx_legal(&c.arena, &c.p, high, &a, &b));
-	assert_int_equal(a, 2);
+	assert_true(judge(&c, ok).legal);
+	assert_true(judge(&c, apart).legal);
+	v = judge(&c, not_base);
+	assert_false(v.legal);
+	assert_int_equal(v.a + v.b, 1);
+	v = judge(&c, meets);
+	assert_false(v.legal);
+	assert_true(v.a == 2 || v.b == 2);
+	v = judge(&c, unaligned);
+	assert_false(v.legal);
+	assert_int_equal(v.a, 2);
+	v = judge(&c, high);
+	assert_false(v.legal);
+	assert_int_equal(v.b, 2);
 	lx_case_fini(&c);
 }
 
