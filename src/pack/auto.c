@@ -7,6 +7,7 @@
  *    best so far and know nothing of each other. Of a stage the first result at
  *    the goal counts, else the best, the first among equals: so the number of
  *    threads changes nothing.
+ *    What the caller calls enough ends the stages after the first.
  * 3. A part that is above the goal after its last stage decides the extent: the
  *    others need not be lower.
  *
@@ -37,8 +38,8 @@ typedef struct stage {
 } stage;
 
 static const stage small_stages[] = {
-	{{{"exact", 1 << 18, 0, 0}}},
-	{{{"climb", 2000000, 0, 1}}},
+	{{{"exact", 1 << 17, 0, 0}}},
+	{{{"exact", 1 << 19, 0, 0}, {"climb", 2000000, 0, 1}}},
 	{{{"exact", 1 << 22, 0, 0}, {"search", 1 << 22, 0, 0}, {"climb", 6000000, 0, 2}}},
 };
 
@@ -296,6 +297,9 @@ static hbm_status find_parts(driver *d, hbm_parts *ps)
 static void raise_goals(driver *d, uint32_t done)
 {
 	uint64_t goal = d->ans->goal;
+
+	if (done && d->ans->enough > goal)
+		goal = d->ans->enough;
 
 	for (uint32_t k = 0; k < d->n_parts; k++) {
 		const part *p = &d->parts[k];

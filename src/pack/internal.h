@@ -65,6 +65,8 @@ typedef struct hbm_answer {
 	uint64_t cap;         /* only placements with extent <= cap are of use;
 	                       * HBM_NO_OFFSET: any */
 	uint64_t goal;        /* stop once extent <= goal; >= lower_bound */
+	uint64_t enough;      /* an extent that will do: `auto` spends its first stage
+	                       * on the goal and stops later ones here; 0: none */
 	const char *by;       /* name of the allocator that found it */
 } hbm_answer;
 

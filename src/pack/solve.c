@@ -163,6 +163,8 @@ static hbm_status run_instance(solver *s)
 	ans.goal = s->nm.lower_bound / s->nm.unit;
 	if (s->opts->enough / s->nm.unit > ans.goal)
 		ans.goal = s->opts->enough / s->nm.unit;
+	if (!s->opts->keep_going && s->p->capacity != HBM_NO_OFFSET)
+		ans.enough = s->p->capacity / s->nm.unit;
 	if (in->n && s->al->solve)
 		HBM_TRY(s->al->solve(&s->cx, in, &ans));
 	else if (in->n)
