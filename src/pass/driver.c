@@ -120,7 +120,6 @@ static hbm_status run_pipeline(hbm_pass_cx *cx, hbm_arena *facts)
 	if (cx->opts->passes)
 		return run_list(cx, cx->opts->passes, facts);
 	for (uint32_t i = 0; i < t->pipeline.n && !stop; i++)
-		if (hbm_pass_find(t->pipeline.items[i], strlen(t->pipeline.items[i])))
 		HBM_TRY(run_named(cx, t->pipeline.items[i],
 		                  strlen(t->pipeline.items[i]), facts, &stop));
 	return HBM_OK;
