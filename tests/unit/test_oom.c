@@ -156,8 +156,9 @@ static void sweep_seed(const char *path)
 
 	hbm_arena_init(&a, NULL);
 	hbm_arena_init(&again, NULL);
-	assert_int_equal(hbm_file_read(&a, NULL, path, 0, &src.bytes), HBM_OK);
-	if (src.bytes.n < 4096) {
+	/* Seeds of the unpacker are no whole files. */
+	if (hbm_file_read(&a, NULL, path, 0, &src.bytes) == HBM_OK &&
+	    src.bytes.n < 4096) {
 		oom_sweep_status(import, &src, import(&again, &src));
 		hbm_arena_fini(&again);
 		oom_sweep_status(
