@@ -327,6 +327,8 @@ static hbm_status take_id(table *t)
 
 	if (!f->n)
 		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "the id is missing");
+	if (memchr(f->s, '\0', f->n))
+		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "the id has a byte of value zero");
 	id = hbm_intern(&t->ids, f->s, f->n);
 	HBM_NEED(id != HBM_NONE);
 	if (f->n && id < before) {
