@@ -66,7 +66,8 @@ HBM_API hbm_status hbm_planned_make(hbm_context *cx, const hbm_input *in,
                                     hbm_planned **ret) HBM_MUST_USE;
 /**
  * Reads a plan made elsewhere for the program: plan JSON, or with `path` NULL the
- * homes that are annotated in the program itself. It is not checked here: see
+ * homes that are annotated in the program itself. A NULL target is the one that the
+ * JSON names, else the program's. It is not checked here: see
  * hbm_planned_check().
  */
 HBM_API hbm_status hbm_planned_read(hbm_context *cx, const hbm_input *in,

@@ -39,9 +39,10 @@ static const char *target_of(const hbm_input *in, const char *target)
 static hbm_status open_planned(hbm_context *cx, const hbm_input *in,
                                const char *target, hbm_planned *p)
 {
-	hbm_arena_init(&p->arena, &cx->mem);
 	HBM_TRY(hbm_target_load(&p->arena, &cx->diags, target_of(in, target), &p->target));
-	return hbm_program_copy(&in->data.program, &p->arena, &p->prog);
+	HBM_TRY(hbm_program_copy(&in->data.program, &p->arena, &p->prog));
+	p->prog.target = hbm_intern_cstr(&p->prog.syms, p->target.name);
+	return p->prog.target == HBM_NONE ? HBM_NOMEM : HBM_OK;
 }
 
 /* The share of LX that the user gives takes the place of the target's. */
@@ -79,26 +80,45 @@ hbm_status hbm_planned_make(hbm_context *cx, const hbm_input *in, const char *ta
 
 	HBM_TRY(need_program(cx, in));
 	HBM_NEED(p = hbm_handle_new(cx, sizeof *p));
+	hbm_arena_init(&p->arena, &cx->mem);
 	hbm_plan_defaults(&defaults);
 	return finish(make(cx, in, target, opts ? opts : &defaults, p), p, ret);
+}
+
+static hbm_status read_homes(hbm_context *cx, const hbm_input *in, const char *target,
+                             hbm_planned *p)
+{
+	HBM_TRY(open_planned(cx, in, target, p));
+	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
+	HBM_TRY(hbm_plan_from_homes(&p->arena, &cx->diags, &p->prog, &p->target, &p->plan));
+	return hbm_complete(cx, p);
+}
+
+/* A plan holds for the target that it was made for, unless the user says another. */
+static hbm_status read_json(hbm_context *cx, const hbm_input *in, const char *target,
+                            const hbm_plan_json *json, hbm_planned *p)
+{
+	HBM_TRY(open_planned(cx, in, target ? target : hbm_plan_json_target(json), p));
+	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
+	HBM_TRY(hbm_plan_json_read(&p->arena, &cx->diags, json, &p->prog, &p->target,
+	                           &p->plan));
+	return hbm_complete(cx, p);
 }
 
 static hbm_status read(hbm_context *cx, const hbm_input *in, const char *target,
                        const char *path, hbm_planned *p)
 {
+	hbm_plan_json json;
 	hbm_bytes bytes;
+	hbm_status status;
 
-	HBM_TRY(open_planned(cx, in, target, p));
-	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
-	if (!path) {
-		HBM_TRY(hbm_plan_from_homes(&p->arena, &cx->diags, &p->prog, &p->target,
-		                            &p->plan));
-		return hbm_complete(cx, p);
-	}
+	if (!path)
+		return read_homes(cx, in, target, p);
 	HBM_TRY(hbm_file_read(&p->arena, &cx->diags, path, 0, &bytes));
-	HBM_TRY(hbm_plan_json_read(&p->arena, &cx->diags, path, bytes.data, bytes.n,
-	                           &p->prog, &p->target, &p->plan));
-	return hbm_complete(cx, p);
+	HBM_TRY(hbm_plan_json_open(&cx->diags, path, bytes.data, bytes.n, &json));
+	status = read_json(cx, in, target, &json, p);
+	hbm_plan_json_close(&json);
+	return status;
 }
 
 hbm_status hbm_planned_read(hbm_context *cx, const hbm_input *in, const char *target,
@@ -110,6 +130,7 @@ hbm_status hbm_planned_read(hbm_context *cx, const hbm_input *in, const char *ta
 	(void)opts;
 	HBM_TRY(need_program(cx, in));
 	HBM_NEED(p = hbm_handle_new(cx, sizeof *p));
+	hbm_arena_init(&p->arena, &cx->mem);
 	return finish(read(cx, in, target, path, p), p, ret);
 }
 

@@ -4,7 +4,7 @@
 
 static const cli_option own[] = {
 	{"--batch", "N", "leading extent that is the batch, for smaller ones to be tried",
-	 CLI_BYTES, offsetof(cli_args, batch), NULL},
+	 CLI_SIZE, offsetof(cli_args, batch), NULL},
 	{"--no-remedies", NULL, "only the verdicts", CLI_FLAG,
 	 offsetof(cli_args, no_remedies), NULL},
 	{0},

@@ -97,7 +97,7 @@ static int plan_printing(hbm_context *cx, const cli_args *args, const hbm_input 
 		return EXIT_IO;
 	code = plan(cx, args, in, &print);
 	closed = cli_output_close(&print, code == EXIT_YES || code == EXIT_NO);
-	return code == EXIT_YES ? closed : code;
+	return closed == EXIT_YES ? code : closed;
 }
 
 static int run(hbm_context *cx, const cli_args *args)

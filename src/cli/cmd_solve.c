@@ -10,7 +10,7 @@ static const cli_option own[] = {
 	{"--capacity", "BYTES", "bytes that may be used (default: no limit)", CLI_CUSTOM, 0,
 	 cli_set_capacity},
 	{"--max-block", "BYTES", "largest single allocation: several blocks then",
-	 CLI_BYTES, offsetof(cli_args, max_block), NULL},
+	 CLI_SIZE, offsetof(cli_args, max_block), NULL},
 	{"--strict", NULL, "exit 75 when the effort ends without an answer", CLI_FLAG,
 	 offsetof(cli_args, strict), NULL},
 	{"--timings", NULL, "also report seconds", CLI_FLAG, offsetof(cli_args, timings),
@@ -251,7 +251,12 @@ static void put_text(const answer *a, FILE *f)
 		fputs("no placement within the capacity was found, and none was ruled out\n", f);
 }
 
-/* CSV goes where -o says; the summary to stdout unless that is taken. */
+static bool placed(const answer *a)
+{
+	return a->pl->outcome == HBM_OPTIMAL || a->pl->outcome == HBM_FEASIBLE;
+}
+
+/* CSV goes where -o says, if there is a placement; the summary to stdout unless that is taken. */
 static int write_answer(const answer *a)
 {
 	const char *path = a->args->output;
@@ -260,13 +265,13 @@ static int write_answer(const answer *a)
 
 	if (!cli_output_open(&out, json ? NULL : path))
 		return EXIT_IO;
-	if (path && !json)
+	if (path && !json && placed(a))
 		put_csv(a, out.f);
 	if (json)
 		put_json(a, stdout);
-	else if (!to_stdout)
+	else if (!to_stdout || !placed(a))
 		put_text(a, stdout);
-	return cli_output_close(&out, true);
+	return cli_output_close(&out, placed(a));
 }
 
 static int write_both(const answer *a)
@@ -274,7 +279,7 @@ static int write_both(const answer *a)
 	cli_output out;
 	int code = write_answer(a);
 
-	if (code != EXIT_YES || !a->args->json || !a->args->output)
+	if (code != EXIT_YES || !a->args->json || !a->args->output || !placed(a))
 		return code;
 	if (!cli_output_open(&out, a->args->output))
 		return EXIT_IO;

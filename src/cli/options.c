@@ -120,7 +120,7 @@ const cli_option cli_plan_options[] = {
 	{"--dxp-lx-frac-avail", "F", "share of LX that the back end keeps", CLI_CUSTOM, 0,
 	 set_share},
 	{"--sencores", "N", "cores to divide work over", CLI_UINT, AT(plan.cores), NULL},
-	{"--pool-cap", "BYTES", "largest pool (default: the target's)", CLI_BYTES,
+	{"--pool-cap", "BYTES", "largest pool (default: the target's)", CLI_SIZE,
 	 AT(plan.pool_cap), NULL},
 	{"--pool-lifetime", "bundle|program", "how long a pool is kept (default bundle)",
 	 CLI_CUSTOM, 0, set_lifetime},
@@ -133,14 +133,14 @@ const cli_option cli_plan_options[] = {
 	{"--no-split-dram", NULL, "refuse splits whose parts pass the limit", CLI_FLAG,
 	 AT(plan.no_split_dram), NULL},
 	{"--split-threshold", "BYTES", "split DRAM tensors above this (default: window)",
-	 CLI_BYTES, AT(plan.split_threshold), NULL},
+	 CLI_SIZE, AT(plan.split_threshold), NULL},
 	{"--split-part", "BYTES", "largest part with --no-split-dram (default: target's)",
-	 CLI_BYTES, AT(plan.split_part), NULL},
-	{"--dram-block", "BYTES", "largest block of HBM to ask for (default: any)", CLI_BYTES,
+	 CLI_SIZE, AT(plan.split_part), NULL},
+	{"--dram-block", "BYTES", "largest block of HBM to ask for (default: any)", CLI_SIZE,
 	 AT(plan.dram_block), NULL},
 	{"--plain-in-shared", NULL, "plain tensors may use bytes of class shared", CLI_FLAG,
 	 AT(plan.plain_in_shared), NULL},
-	{"--dram-rotation-size", "BYTES", "DRAM rotation window", CLI_BYTES,
+	{"--dram-rotation-size", "BYTES", "DRAM rotation window", CLI_SIZE,
 	 AT(plan.rotation_size), NULL},
 	{"--disable-dge", NULL, "every transfer needs static descriptors", CLI_FLAG,
 	 AT(plan.dge_off), NULL},
@@ -256,7 +256,11 @@ static bool set_value(cli_args *args, const cli_option *o, const char *value)
 		*(uint32_t *)(void *)at = (uint32_t)n;
 		return true;
 	case CLI_BYTES:
-		return cli_parse_bytes(value, (uint64_t *)(void *)at);
+	case CLI_SIZE:
+		if (!cli_parse_bytes(value, &n) || n >> 62 || (o->kind == CLI_SIZE && !n))
+			return false;
+		*(uint64_t *)(void *)at = n;
+		return true;
 	case CLI_SECONDS:
 		return parse_seconds(value, (double *)(void *)at);
 	case CLI_CUSTOM:
@@ -296,7 +300,9 @@ static bool parse_option(const cli_command *c, int argc, char **argv, int *i,
 	}
 	if (set_value(args, o, value))
 		return true;
-	cli_error("%s: bad value '%s' for %s; expected %s", c->name, value, o->name, o->arg);
+	cli_error("%s: bad value '%s' for %s; expected %s%s", c->name, value, o->name, o->arg,
+	          o->kind == CLI_SIZE ? ", 1 to below 2^62" : o->kind == CLI_BYTES ?
+	          " below 2^62" : "");
 	return false;
 }
 

@@ -134,7 +134,9 @@ bool cli_output_write(void *output, const void *bytes, size_t n)
 
 int cli_output_close(cli_output *o, bool keep)
 {
-	bool good = o->path ? !fclose(o->f) : !fflush(o->f);
+	bool good = !ferror(o->f); /* a write that failed earlier */
+
+	good = (o->path ? !fclose(o->f) : !fflush(o->f)) && good;
 
 	if (o->temporary && keep && good)
 		good = !rename(o->temporary, o->path);

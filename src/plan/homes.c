@@ -99,7 +99,7 @@ static hbm_status add_members(reader *r)
 		hbm_plan_storage *s = &plan->storages.items[i];
 		if (!s->home.size)
 			s->home.size = s->size;
-		s->reserve = s->home.kind == HBM_HOME_LX ? s->size : s->home.size;
+		s->reserve = hbm_plan_reserve(plan, s);
 	}
 	return HBM_OK;
 }
@@ -121,6 +121,15 @@ hbm_status hbm_plan_from_homes(hbm_arena *a, hbm_diags *d, const hbm_program *p,
 	hbm_plan_sum(&plan, 0, false);
 	*ret = plan;
 	return HBM_OK;
+}
+
+uint64_t hbm_plan_reserve(const hbm_plan *plan, const hbm_plan_storage *s)
+{
+	uint64_t granule = hbm_target_num(plan->target, HBM_KEY_HBM_GRANULE, 1), bytes;
+
+	if (s->home.kind != HBM_HOME_LX)
+		return s->home.size;
+	return hbm_align_up(s->size, granule, &bytes) ? bytes : UINT64_MAX;
 }
 
 hbm_status hbm_plan_infer_pools(hbm_plan *plan)

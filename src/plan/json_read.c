@@ -28,8 +28,20 @@ typedef struct reader {
 static hbm_status bad(const reader *r, hbm_code code, const char *path, uint32_t i,
                       const char *what)
 {
-	return hbm_fail(r->d, HBM_SEMANTIC, code, (hbm_where){.file = r->file},
-	                "%s[%" PRIu32 "]: %s", path, i, what);
+	hbm_status status = hbm_fail(r->d, HBM_SEMANTIC, code, (hbm_where){.file = r->file},
+	                             "%s[%" PRIu32 "]: %s", path, i, what);
+
+	if (code == HBM_E_PLAN_MISMATCH)
+		hbm_note(r->d, HBM_NOWHERE, "passes may add tensors and bundles; the program "
+		         "with all of them is what `plan --emit hbm` writes");
+	return status;
+}
+
+/* A part of the file as a whole. */
+static hbm_status bad_part(const reader *r, const char *what)
+{
+	return hbm_fail(r->d, HBM_SEMANTIC, HBM_E_PLAN_SYNTAX, (hbm_where){.file = r->file},
+	                "%s", what);
 }
 
 /* A number, or a decimal string for what JSON readers may round; null is none. */
@@ -136,8 +148,10 @@ static hbm_status read_members(reader *r, const json_t *o, hbm_plan_storage *s,
 	json_t *item;
 
 	s->members.first = r->plan->members.n;
-	if (!json_is_array(list))
+	if (!list)
 		return add_views(r, s);
+	if (!json_is_array(list))
+		return bad(r, HBM_E_PLAN_SYNTAX, "storages", i, "bad \"tensors\"");
 	json_array_foreach(list, k, item) {
 		hbm_tensor_id t = tensor_at(r, json_object_get(item, "name"));
 		uint64_t at = 0;
@@ -187,14 +201,14 @@ static hbm_status read_storage(reader *r, const json_t *o, uint32_t i)
 		           "\"bundle\" is no bundle of the program");
 	HBM_TRY(read_live(r, o, &s, i));
 	HBM_TRY(read_members(r, o, &s, i));
-	s.reserve = s.size;
 	if (!optional(o, "offset", &s.home.offset) ||
 	    !optional(o, "size_bytes", &s.size) || !optional(o, "align", &s.align) ||
-	    !optional(o, "reserved_bytes", &s.home.size) || !s.align)
+	    !optional(o, "reserved_bytes", &s.home.size) || !s.align ||
+	    (s.align & (s.align - 1)))
 		return bad(r, HBM_E_PLAN_SYNTAX, "storages", i, "bad number");
 	if (!s.home.size)
 		s.home.size = s.size;
-	s.reserve = s.home.kind == HBM_HOME_LX ? s.size : s.home.size;
+	s.reserve = hbm_plan_reserve(r->plan, &s);
 	HBM_NEED(HBM_PUSH(r->a, &r->plan->storages, s));
 	return HBM_OK;
 }
@@ -245,6 +259,8 @@ static hbm_status read_pools(reader *r, const json_t *list)
 
 	if (!list)
 		return hbm_plan_infer_pools(r->plan);
+	if (!json_is_array(list))
+		return bad_part(r, "\"pools\" is no array");
 	json_array_foreach(list, i, o)
 		HBM_TRY(read_pool(r, o, (uint32_t)i));
 	return HBM_OK;
@@ -252,8 +268,26 @@ static hbm_status read_pools(reader *r, const json_t *list)
 
 static hbm_status bad_totals(const reader *r)
 {
-	return hbm_fail(r->d, HBM_SEMANTIC, HBM_E_PLAN_SYNTAX, (hbm_where){.file = r->file},
-	                "a number in \"totals\" or \"budget\" is malformed");
+	return bad_part(r, "a number in \"totals\" or \"budget\" is malformed");
+}
+
+static bool is_object_or_absent(const json_t *root, const char *key)
+{
+	const json_t *o = json_object_get(root, key);
+
+	return !o || json_is_object(o);
+}
+
+static hbm_status read_lifetime(reader *r, const json_t *root)
+{
+	const json_t *o = json_object_get(root, "pool_lifetime");
+	const char *life = json_string_value(o);
+	bool program = life && !strcmp(life, "program");
+
+	if (o && !program && (!life || strcmp(life, "bundle")))
+		return bad_part(r, "\"pool_lifetime\" must be bundle or program");
+	r->plan->pool_lifetime_program = program;
+	return HBM_OK;
 }
 
 static hbm_status read_region(reader *r, const json_t *o, uint32_t i)
@@ -317,10 +351,11 @@ static hbm_status read_dram(reader *r, const json_t *dram)
 static hbm_status read_totals(reader *r, const json_t *root)
 {
 	const json_t *o = json_object_get(root, "totals");
-	const char *life = json_string_value(json_object_get(root, "pool_lifetime"));
 	hbm_totals *t = &r->plan->totals;
 
-	r->plan->pool_lifetime_program = life && !strcmp(life, "program");
+	if (!is_object_or_absent(root, "totals") || !is_object_or_absent(root, "budget"))
+		return bad_part(r, "\"totals\" or \"budget\" is no object");
+	HBM_TRY(read_lifetime(r, root));
 	HBM_TRY(read_dram(r, json_object_get(root, "dram")));
 	if (!optional(o, "descriptors_bytes", &t->descriptors) ||
 	    !optional(o, "resident_bytes", &t->resident))
@@ -338,16 +373,28 @@ static hbm_status read_totals(reader *r, const json_t *root)
 	return HBM_OK;
 }
 
-static void read_budget(reader *r, const json_t *root)
+/* False: the member is there and no truth value. */
+static bool optional_bool(const json_t *o, const char *key, bool *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (v)
+		*ret = json_is_true(v);
+	return !v || json_is_boolean(v);
+}
+
+static hbm_status read_budget(reader *r, const json_t *root)
 {
 	const json_t *o = json_object_get(root, "budget");
-	const json_t *checked = json_object_get(o, "checked");
-	const json_t *fits = json_object_get(o, "fits");
+	hbm_budget *b = &r->plan->budget;
 
-	if (json_is_boolean(checked))
-		r->plan->budget.checked = json_is_true(checked);
-	if (json_is_boolean(fits))
-		r->plan->budget.fits = json_is_true(fits);
+	if (!optional_bool(o, "checked", &b->checked) ||
+	    !optional_bool(o, "fits", &b->fits) ||
+	    !optional_bool(o, "within_margin", &b->within_margin) ||
+	    !optional(o, "limit_bytes", &b->limit) ||
+	    !optional(o, "margin_bytes", &b->margin))
+		return bad_totals(r);
+	return HBM_OK;
 }
 
 /* Views of each root tensor, in one list. */
@@ -370,29 +417,26 @@ static hbm_status list_views(reader *r)
 static hbm_status read_plan(reader *r, const json_t *root)
 {
 	const char *schema = json_string_value(json_object_get(root, "schema"));
+	const json_t *version = json_object_get(root, "schema_version");
+	const char *v = json_string_value(version);
 
 	if (!json_is_object(root) || (schema && strcmp(schema, HBM_PLAN_SCHEMA)))
-		return hbm_fail(r->d, HBM_SYNTAX, HBM_E_PLAN_SYNTAX,
-		                (hbm_where){.file = r->file},
-		                "not a plan: \"schema\" must be \"" HBM_PLAN_SCHEMA "\"");
+		return bad_part(r, "not a plan: \"schema\" must be \"" HBM_PLAN_SCHEMA "\"");
+	if (version && (!v || strncmp(v, HBM_PLAN_SCHEMA_VERSION, 2)))
+		return bad_part(r, "\"schema_version\" must be 1.x; this is another kind of plan");
 	HBM_TRY(read_bundles(r));
 	HBM_TRY(list_views(r));
 	HBM_TRY(read_storages(r, json_object_get(root, "storages")));
 	HBM_TRY(read_pools(r, json_object_get(root, "pools")));
 	HBM_TRY(read_totals(r, root));
-	read_budget(r, root);
-	return HBM_OK;
+	return read_budget(r, root);
 }
 
-hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const char *file,
-                              const char *text, size_t n, const hbm_program *p,
-                              const hbm_target *t, hbm_plan *ret)
+hbm_status hbm_plan_json_open(hbm_diags *d, const char *file, const char *text,
+                              size_t n, hbm_plan_json *ret)
 {
-	hbm_plan plan = {.arena = a, .prog = p, .target = t};
-	reader r = {.a = a, .d = d, .file = file, .p = p, .plan = &plan};
 	json_error_t e;
 	json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, &e);
-	hbm_status status;
 
 	if (!root && json_error_code(&e) == json_error_out_of_memory)
 		return HBM_NOMEM;
@@ -401,22 +445,58 @@ hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const char *file,
 		                (hbm_where){.file = file, .line = (uint32_t)e.line,
 		                            .col = (uint32_t)e.column},
 		                "%s", e.text);
-	status = read_plan(&r, root);
-	json_decref(root);
-	if (status == HBM_OK)
-		*ret = plan;
-	return status;
+	*ret = (hbm_plan_json){file, root};
+	return HBM_OK;
+}
+
+void hbm_plan_json_close(hbm_plan_json *json)
+{
+	json_decref(json->root);
+	json->root = NULL;
+}
+
+const char *hbm_plan_json_target(const hbm_plan_json *json)
+{
+	return json_string_value(json_object_get(json->root, "target"));
+}
+
+hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const hbm_plan_json *json,
+                              const hbm_program *p, const hbm_target *t, hbm_plan *ret)
+{
+	hbm_plan plan = {.arena = a, .prog = p, .target = t};
+	reader r = {.a = a, .d = d, .file = json->file, .p = p, .plan = &plan};
+
+	HBM_TRY(read_plan(&r, json->root));
+	*ret = plan;
+	return HBM_OK;
 }
 
 #else
 
-hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const char *file,
-                              const char *text, size_t n, const hbm_program *p,
-                              const hbm_target *t, hbm_plan *ret)
+hbm_status hbm_plan_json_open(hbm_diags *d, const char *file, const char *text,
+                              size_t n, hbm_plan_json *ret)
 {
-	(void)a, (void)text, (void)n, (void)p, (void)t, (void)ret;
+	(void)text, (void)n, (void)ret;
 	return hbm_fail(d, HBM_UNSUPPORTED, HBM_E_PLAN_SYNTAX, (hbm_where){.file = file},
 	                "this build cannot read JSON: it was made without jansson");
+}
+
+void hbm_plan_json_close(hbm_plan_json *json)
+{
+	(void)json;
+}
+
+const char *hbm_plan_json_target(const hbm_plan_json *json)
+{
+	(void)json;
+	return NULL;
+}
+
+hbm_status hbm_plan_json_read(hbm_arena *a, hbm_diags *d, const hbm_plan_json *json,
+                              const hbm_program *p, const hbm_target *t, hbm_plan *ret)
+{
+	(void)a, (void)d, (void)json, (void)p, (void)t, (void)ret;
+	return HBM_CONTRACT;
 }
 
 #endif

@@ -234,6 +234,9 @@ hbm_status hbm_plan_measure(hbm_plan *plan) HBM_MUST_USE;
  * then name. *ret_n counts those listed; the result counts all that are live. */
 uint32_t hbm_plan_peak(const hbm_plan *plan, uint32_t *ids, uint32_t max,
                        uint32_t *ret_n);
+/* Bytes that a storage reserves in HBM, by its home and size; in the scratchpad, what
+ * it would (its home has bytes per core there). For plans read from elsewhere. */
+uint64_t hbm_plan_reserve(const hbm_plan *plan, const hbm_plan_storage *s);
 /* Pool entries from the homes: each pool as large as what stands in it. For plans
  * that list none. */
 hbm_status hbm_plan_infer_pools(hbm_plan *plan) HBM_MUST_USE;
