@@ -180,10 +180,23 @@ static void spoil(trial *x, uint64_t where, uint64_t what)
 	}
 }
 
+/* The program of a plan that is refused, with its homes. */
+static void show(trial *x)
+{
+	hbm_membuf buf = {.arena = x->a};
+	hbm_out out;
+
+	hbm_out_init(&out, hbm_membuf_write, &buf);
+	hbm_text_print(&x->p, &out);
+	CHECK(hbm_out_finish(&out) == HBM_OK);
+	fprintf(stderr, "%.*s\n", (int)buf.bytes.n, buf.bytes.items);
+	CHECK(!"a plan is refused");
+}
+
 static void judge(trial *x, input *spoils)
 {
-	CHECK(verify(x, true) == HBM_OK);
-	CHECK(simulate(x, true) == HBM_OK);
+	if (verify(x, true) != HBM_OK || simulate(x, true) != HBM_OK)
+		show(x);
 	do {
 		spoil(x, take(spoils, 3), take(spoils, 8));
 		if (verify(x, false) == HBM_OK)

@@ -61,8 +61,8 @@ static bool owner_allows(const hbm_storage *r, const hbm_storage *o)
 	uint32_t caller = r->flags & HBM_T_CALLER;
 	bool donated = caller == HBM_T_INPUT && (r->flags & HBM_T_DONATED);
 
-	if (r->flags & (HBM_T_HOST | HBM_T_ZERO) || o->flags & (HBM_T_HOST | HBM_T_ZERO))
-		return false;
+	if ((r->flags | o->flags) & (HBM_T_HOST | HBM_T_ZERO | HBM_T_DYNAMIC))
+		return false; /* of unknown sizes no two are equal */
 	if (o->flags & (HBM_T_CALLER & ~(uint32_t)HBM_T_OUTPUT))
 		return false;
 	return !caller || donated;
