@@ -66,11 +66,16 @@ static hbm_plan_opts random_opts(trial *x)
 	static const char *const allocators[] = {NULL, NULL, NULL, "bump", "first-fit"};
 	static const char *const passes[] = {"hbm-pool", "hbm-pool", "hbm-pool",
 	                                     "dram,hbm-usage", "hbm-pool,dram",
-	                                     "io-gate,split-dram,dram,hbm-usage"};
+	                                     "io-gate,split-dram,dram,hbm-usage",
+	                                     "work-division,scratchpad,fuse,"
+	                                     "prepare-kernels,hbm-pool,"
+	                                     "verify-carried-reduction",
+	                                     "work-division,scratchpad,hbm-pool",
+	                                     "fuse,hbm-pool"};
 	hbm_plan_opts o;
 
 	hbm_plan_defaults(&o);
-	o.passes = passes[gen_below(&x->rng, 6)];
+	o.passes = passes[gen_below(&x->rng, 9)];
 	o.effort = 1;
 	o.allocator = allocators[gen_below(&x->rng, 5)];
 	o.no_reuse = !gen_below(&x->rng, 20);
@@ -97,7 +102,7 @@ static void make_plan(trial *x)
 
 static void test_planner(void **state)
 {
-	uint64_t pooled = 0, shared = 0;
+	uint64_t pooled = 0, shared = 0, in_lx = 0;
 	trial x;
 
 	(void)state;
@@ -110,10 +115,13 @@ static void test_planner(void **state)
 			shared += x.plan.pools.items[i].no_reuse >
 			          x.plan.pools.items[i].extent;
 		}
+		for (uint32_t i = 0; i < x.plan.storages.n; i++)
+			in_lx += x.plan.storages.items[i].home.kind == HBM_HOME_LX;
 		hbm_arena_fini(&x.arena);
 	}
-	print_message("%llu storages in pools, %llu pools with reuse\n",
-	              (unsigned long long)pooled, (unsigned long long)shared);
+	print_message("%llu storages in pools, %llu pools with reuse, %llu storages in LX\n",
+	              (unsigned long long)pooled, (unsigned long long)shared,
+	              (unsigned long long)in_lx);
 	assert_true(pooled > n_programs() && shared > n_programs() / 10);
 }
 
