@@ -2,55 +2,14 @@
  * storage: from classes of tensors to storages with size, flags and accesses.
  *
  * A storage is as large as the largest offset + size among its tensors, where a
- * tile counts once per trip of every loop it advances on. Two counting sorts
- * give each storage its members and its accesses in ascending order.
+ * tile counts once per trip of the loops that an access advances it on. Two
+ * counting sorts give each storage its members and its accesses in ascending order.
  * Cost: linear in tensors and operands. */
 #include "analysis/internal.h"
 #include "base/ckd.h"
+#include "ir/size.h"
 
 #include <inttypes.h>
-
-/* Product of the trips of the distinct loops that `mark` lists. */
-typedef struct advance {
-	uint64_t *factor; /* tensor -> factor */
-	hbm_map seen;     /* (tensor, loop) */
-	bool *unknown;    /* tensor -> advances on a loop without trip count */
-} advance;
-
-static hbm_status note_strides(advance *ad, const hbm_program *p,
-                               const hbm_operand *o)
-{
-	for (uint32_t i = 0; i < o->strides.n; i++) {
-		const hbm_stride *s = &p->strides.items[o->strides.first + i];
-		uint64_t trips = p->nodes.items[s->loop].trips;
-		uint64_t key = (uint64_t)o->tensor << 32 | s->loop;
-		if (!s->bytes || hbm_map_get(&ad->seen, key) != HBM_NONE)
-			continue;
-		HBM_NEED(hbm_map_set(&ad->seen, key, 1));
-		ad->unknown[o->tensor] |= !trips;
-		ad->factor[o->tensor] =
-			hbm_mul_sat(ad->factor[o->tensor], trips ? trips : 1);
-	}
-	return HBM_OK;
-}
-
-static hbm_status advances(hbm_arena *a, const hbm_program *p, advance *ret)
-{
-	advance ad = {0};
-
-	hbm_map_init(&ad.seen, a);
-	HBM_NEED(ad.factor = HBM_ARRAY(a, uint64_t, p->tensors.n));
-	HBM_NEED(ad.unknown = HBM_ZARRAY(a, bool, p->tensors.n));
-	for (uint32_t t = 0; t < p->tensors.n; t++)
-		ad.factor[t] = 1;
-	for (uint32_t i = 0; i < p->operands.n; i++) {
-		const hbm_operand *o = &p->operands.items[i];
-		if (p->tensors.items[o->tensor].flags & HBM_T_TILE)
-			HBM_TRY(note_strides(&ad, p, o));
-	}
-	*ret = ad;
-	return HBM_OK;
-}
 
 /* Numbers the classes by their lowest tensor and shifts each so that its lowest
  * byte is 0. */
@@ -129,23 +88,23 @@ static hbm_status pins(const hbm_program *p, hbm_diags *d, hbm_storage *s,
 }
 
 static hbm_status add_member(hbm_analysis *an, const hbm_program *p, hbm_diags *d,
-                             const advance *ad, hbm_tensor_id t)
+                             const hbm_tiles *tiles, hbm_tensor_id t)
 {
 	const hbm_tensor *x = &p->tensors.items[t];
 	hbm_storage *s = &an->storages.items[an->of[t]];
 	uint64_t end;
 
-	if (!hbm_mul(x->size, ad->factor[t], &end) ||
+	if (!hbm_mul(x->size, tiles->factor[t], &end) ||
 	    !hbm_add(end, an->offset[t], &end) || end > HBM_MAX_BYTES)
-		return too_large(p, d, t, ad->factor[t]);
+		return too_large(p, d, t, tiles->factor[t]);
 	if (end > s->size)
 		s->size = end;
-	if (ad->factor[t] > s->advance)
-		s->advance = ad->factor[t];
+	if (tiles->factor[t] > s->advance)
+		s->advance = tiles->factor[t];
 	if (x->align > s->align)
 		s->align = x->align;
 	s->flags |= x->flags & ~(uint32_t)(HBM_T_SIZED);
-	if (ad->unknown[t])
+	if (tiles->unknown[t])
 		s->flags |= HBM_T_DYNAMIC;
 	if (!an->offset[t] && an->offset[s->root])
 		s->root = t;
@@ -238,13 +197,13 @@ static hbm_status reserve(hbm_analysis *an, const hbm_program *p,
 hbm_status hbm_storages_build(hbm_analysis *an, const hbm_program *p,
                               const hbm_target *t, hbm_classes *c, hbm_diags *d)
 {
-	advance ad;
+	hbm_tiles tiles;
 
 	an->storages.n = 0;
-	HBM_TRY(advances(an->arena, p, &ad));
+	HBM_TRY(hbm_tiles_count(an->arena, p, &tiles));
 	HBM_TRY(number(an, p, c));
 	for (uint32_t i = 0; i < p->tensors.n; i++)
-		HBM_TRY(add_member(an, p, d, &ad, i));
+		HBM_TRY(add_member(an, p, d, &tiles, i));
 	HBM_TRY(list_members(an, p));
 	HBM_TRY(list_accesses(an, p));
 	return reserve(an, p, t, d);

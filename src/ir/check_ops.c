@@ -31,6 +31,24 @@ static bool loop_encloses(hbm_checker *c, hbm_op_id op, hbm_tensor_id t,
 	return false;
 }
 
+/* Reports stride i of a loop that an earlier stride names. Loops around an op are
+ * few: many strides repeat one soon. */
+static bool named_once(hbm_checker *c, hbm_op_id op, const hbm_operand *o, uint32_t i)
+{
+	const hbm_stride *s = &c->p->strides.items[o->strides.first];
+
+	for (uint32_t k = 0; k < i; k++) {
+		if (s[k].loop != s[i].loop)
+			continue;
+		HBM_CHECK_FAIL(c, hbm_check_op_at(c, op), HBM_E_STRUCTURE,
+		               "op '%s' advances '%s' twice with '%s'",
+		               hbm_op_name(c->p, op), hbm_tensor_name(c->p, o->tensor),
+		               hbm_str_of(c->p, c->p->nodes.items[s[i].loop].name));
+		return false;
+	}
+	return true;
+}
+
 /* How far the operand's window advances, and how many tiles its loops run
  * through. Both saturate. */
 static bool advance(hbm_checker *c, hbm_op_id op, const hbm_operand *o,
@@ -41,11 +59,11 @@ static bool advance(hbm_checker *c, hbm_op_id op, const hbm_operand *o,
 	for (uint32_t i = 0; i < o->strides.n; i++) {
 		const hbm_stride *s = &c->p->strides.items[o->strides.first + i];
 		uint64_t trips;
-		if (!loop_encloses(c, op, o->tensor, s->loop))
+		if (!loop_encloses(c, op, o->tensor, s->loop) || !named_once(c, op, o, i))
 			return false;
 		trips = least_trips(&c->p->nodes.items[s->loop]);
 		*ret_bytes = hbm_add_sat(*ret_bytes, hbm_mul_sat(s->bytes, trips - 1));
-		*ret_tiles = hbm_mul_sat(*ret_tiles, trips);
+		*ret_tiles = hbm_mul_sat(*ret_tiles, s->bytes ? trips : 1);
 	}
 	return true;
 }

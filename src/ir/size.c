@@ -106,3 +106,33 @@ hbm_sizing hbm_tensor_natural_size(const hbm_program *p, hbm_tensor_id id,
 		id = t->base;
 	}
 }
+
+static void count_tiles(hbm_tiles *tiles, const hbm_program *p, const hbm_operand *o)
+{
+	uint64_t factor = 1;
+
+	for (uint32_t i = 0; i < o->strides.n; i++) {
+		const hbm_stride *s = &p->strides.items[o->strides.first + i];
+		uint64_t trips = p->nodes.items[s->loop].trips;
+		if (!s->bytes)
+			continue;
+		tiles->unknown[o->tensor] |= !trips;
+		factor = hbm_mul_sat(factor, trips ? trips : 1);
+	}
+	if (factor > tiles->factor[o->tensor])
+		tiles->factor[o->tensor] = factor;
+}
+
+hbm_status hbm_tiles_count(hbm_arena *a, const hbm_program *p, hbm_tiles *ret)
+{
+	HBM_NEED(ret->factor = HBM_ARRAY(a, uint64_t, p->tensors.n));
+	HBM_NEED(ret->unknown = HBM_ZARRAY(a, bool, p->tensors.n));
+	for (uint32_t t = 0; t < p->tensors.n; t++)
+		ret->factor[t] = 1;
+	for (uint32_t i = 0; i < p->operands.n; i++) {
+		const hbm_operand *o = &p->operands.items[i];
+		if (p->tensors.items[o->tensor].flags & HBM_T_TILE)
+			count_tiles(ret, p, o);
+	}
+	return HBM_OK;
+}

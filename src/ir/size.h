@@ -25,4 +25,15 @@ hbm_sizing hbm_span_elements(const hbm_program *p, hbm_span dims, uint64_t *ret)
 hbm_sizing hbm_tensor_natural_size(const hbm_program *p, hbm_tensor_id t, uint32_t bits,
                                    uint64_t stick, uint64_t *ret);
 
+/* How many tiles a tensor of kind `tile` is made of: the trips of the loops that an
+ * access advances it on, multiplied; of several accesses the most, since nests
+ * behind each other go over the same tiles. 1 for other tensors. */
+typedef struct hbm_tiles {
+	uint64_t *factor; /* tensor -> factor; saturates */
+	bool *unknown;    /* tensor -> it advances on a loop without trip count */
+} hbm_tiles;
+
+hbm_status hbm_tiles_count(hbm_arena *a, const hbm_program *p,
+                           hbm_tiles *ret) HBM_MUST_USE;
+
 #endif

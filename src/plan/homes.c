@@ -4,6 +4,7 @@
  * that tensor's storage; every other must say its home. Cost: tensors times the
  * length of chains, which is bounded. */
 #include "base/ckd.h"
+#include "ir/size.h"
 #include "plan/plan.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct reader {
 	hbm_plan *plan;
 	hbm_tensor_id *root; /* tensor -> root of its storage */
 	uint64_t *at;        /* tensor -> byte offset in the storage */
+	hbm_tiles tiles;
 } reader;
 
 static hbm_status homeless(const reader *r, hbm_tensor_id t, const char *what)
@@ -75,12 +77,13 @@ static void add_member(reader *r, hbm_tensor_id t)
 	const hbm_tensor *x = &r->p->tensors.items[t];
 	uint32_t id = r->plan->of_tensor[r->root[t]];
 	hbm_plan_storage *s = &r->plan->storages.items[id];
-	uint64_t end = hbm_add_sat(r->at[t], x->size);
+	uint64_t end = hbm_add_sat(r->at[t], hbm_mul_sat(x->size, r->tiles.factor[t]));
 
 	r->plan->of_tensor[t] = id;
 	r->plan->members.items[s->members.first + s->members.n++] =
 		(hbm_plan_member){t, r->at[t]};
 	s->flags |= x->flags & ~(uint32_t)HBM_T_SIZED;
+	s->flags |= r->tiles.unknown[t] ? HBM_T_DYNAMIC : 0;
 	if (end > s->size)
 		s->size = end;
 	if (x->align > s->align)
@@ -113,6 +116,7 @@ hbm_status hbm_plan_from_homes(hbm_arena *a, hbm_diags *d, const hbm_program *p,
 	HBM_NEED(r.root = HBM_ARRAY(a, hbm_tensor_id, p->tensors.n));
 	HBM_NEED(r.at = HBM_ARRAY(a, uint64_t, p->tensors.n));
 	HBM_NEED(plan.of_tensor = HBM_ZARRAY(a, uint32_t, p->tensors.n));
+	HBM_TRY(hbm_tiles_count(a, p, &r.tiles));
 	for (uint32_t i = 0; i < p->tensors.n; i++)
 		HBM_TRY(find_root(&r, i));
 	HBM_TRY(open_storages(&r));

@@ -6,6 +6,7 @@
  * named tensor and its views; without sizes, what the tensors need. Nothing is
  * judged here but whether names and numbers make sense. */
 #include "base/ckd.h"
+#include "ir/size.h"
 #include "plan/json.h"
 
 #include <inttypes.h>
@@ -21,6 +22,7 @@ typedef struct reader {
 	const hbm_program *p;
 	hbm_plan *plan;
 	hbm_map bundles; /* name -> node */
+	hbm_tiles tiles;
 	hbm_tensor_id *views;
 	uint32_t *view_first; /* root -> first of its views, itself among them */
 } reader;
@@ -112,13 +114,15 @@ static hbm_status add_member(reader *r, hbm_plan_storage *s, hbm_tensor_id t,
                              uint64_t at)
 {
 	const hbm_tensor *x = &r->p->tensors.items[t];
+	uint64_t end = hbm_add_sat(at, hbm_mul_sat(x->size, r->tiles.factor[t]));
 	hbm_plan_member m = {t, at};
 
-	if (at + x->size > s->size && at + x->size >= at)
-		s->size = at + x->size;
+	if (end > s->size)
+		s->size = end;
 	if (x->align > s->align)
 		s->align = x->align;
 	s->flags |= x->flags & ~(uint32_t)HBM_T_SIZED;
+	s->flags |= r->tiles.unknown[t] ? HBM_T_DYNAMIC : 0;
 	if (r->plan->of_tensor[t] == HBM_NONE)
 		r->plan->of_tensor[t] = r->plan->storages.n;
 	HBM_NEED(HBM_PUSH(r->a, &r->plan->members, m));
@@ -426,6 +430,7 @@ static hbm_status read_plan(reader *r, const json_t *root)
 		return bad_part(r, "\"schema_version\" must be 1.x; this is another kind of plan");
 	HBM_TRY(read_bundles(r));
 	HBM_TRY(list_views(r));
+	HBM_TRY(hbm_tiles_count(r->a, r->p, &r->tiles));
 	HBM_TRY(read_storages(r, json_object_get(root, "storages")));
 	HBM_TRY(read_pools(r, json_object_get(root, "pools")));
 	HBM_TRY(read_totals(r, root));

@@ -11,7 +11,6 @@
 
 #include "base/ckd.h"
 
-#include <stdlib.h>
 
 enum { FAR = 62 }; /* distances stay below 2^62 in size */
 
@@ -112,18 +111,11 @@ static hbm_status flood(hbm_facts *f, hbm_diags *d, const graph *g, hbm_tensor_i
 	return HBM_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* A tile's extent is its size times the trips of the loops it advances on. */
+/* A tile's extent: its size for each trip of the loops that one access advances it
+ * on, for the access that needs the most. */
 static hbm_status extents(hbm_facts *f)
 {
 	const hbm_program *p = f->p;
-	HBM_VEC(uint64_t) steps = {0}; /* tensor and loop */
 
 	HBM_NEED(f->extent = HBM_ARRAY(f->arena, uint64_t, p->tensors.n));
 	for (uint32_t t = 0; t < p->tensors.n; t++)
@@ -131,22 +123,16 @@ static hbm_status extents(hbm_facts *f)
 	for (uint32_t i = 0; i < p->operands.n; i++) {
 		const hbm_operand *o = &p->operands.items[i];
 		bool tile = p->tensors.items[o->tensor].flags & HBM_T_TILE;
+		uint64_t extent = p->tensors.items[o->tensor].size;
 		for (uint32_t k = 0; tile && k < o->strides.n; k++) {
 			const hbm_stride *s = &p->strides.items[o->strides.first + k];
-			uint64_t step = (uint64_t)o->tensor << 32 | s->loop;
-			HBM_NEED(!s->bytes || HBM_PUSH(f->arena, &steps, step));
+			uint64_t trips = p->nodes.items[s->loop].trips;
+			if (s->bytes && !trips)
+				f->classes.items[f->class_of[o->tensor]].flags |= HBM_T_DYNAMIC;
+			extent = hbm_mul_sat(extent, s->bytes && trips ? trips : 1);
 		}
-	}
-	if (steps.n)
-		qsort(steps.items, steps.n, sizeof *steps.items, by_number);
-	for (uint32_t i = 0; i < steps.n; i++) {
-		uint32_t t = (uint32_t)(steps.items[i] >> 32);
-		uint64_t trips = p->nodes.items[(uint32_t)steps.items[i]].trips;
-		if (i && steps.items[i] == steps.items[i - 1])
-			continue;
-		f->extent[t] = hbm_mul_sat(f->extent[t], trips ? trips : 1);
-		if (!trips)
-			f->classes.items[f->class_of[t]].flags |= HBM_T_DYNAMIC;
+		if (extent > f->extent[o->tensor])
+			f->extent[o->tensor] = extent;
 	}
 	return HBM_OK;
 }

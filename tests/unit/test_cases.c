@@ -123,6 +123,16 @@ static void c11_advancing_tile_takes_all_its_trips(void **state)
 	assert_int_equal(pool_of(&c, "k"), 12288);
 }
 
+static void c11_nests_behind_each_other_share_tiles(void **state)
+{
+	(void)state;
+	plan_ok(&c, "input x : 64 bytes; tensor t : 128 bytes tile;"
+	        "output y : 64 bytes; bundle k {; loop O x2 {; loop I x3 {;"
+	        "op (x) -> t[O*384, I*128];};}; loop P x2 {; loop J x3 {;"
+	        "op (t[P*384, J*128]) -> y;};};}");
+	assert_int_equal(pool_of(&c, "k"), 768);
+}
+
 static void c15_resident_bytes_of_others(void **state)
 {
 	static const char text[] =
@@ -658,6 +668,7 @@ int main(void)
 		T(c05_view_read_in_another_kernel),
 		T(c07_pools_kept_until_the_program_ends),
 		T(c11_advancing_tile_takes_all_its_trips),
+		T(c11_nests_behind_each_other_share_tiles),
 		T(c15_resident_bytes_of_others),
 		T(c19_a_parameter_that_is_not_donated_is_not_written),
 		T(c21_donation_is_used_through_a_loop),
