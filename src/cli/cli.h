@@ -106,6 +106,9 @@ bool cli_is_emitter(const char *name);
 /* Writes the files into the directory of -o, or all to stdout. */
 int cli_emit(hbm_context *cx, const cli_args *args, const hbm_planned *p);
 
+/* A quoted JSON string. */
+void cli_json_string(FILE *f, const char *s);
+
 /* Reads the input named first. EXIT_YES or an exit code after messages. */
 int cli_read_input(hbm_context *cx, const cli_args *args, hbm_input **ret);
 

@@ -94,17 +94,6 @@ static void put_csv(const answer *a, FILE *f)
 	}
 }
 
-static void json_string(FILE *f, const char *s)
-{
-	fputc('"', f);
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20)
-			fprintf(f, "\\u%04x", (unsigned)(unsigned char)*s);
-		else
-			fprintf(f, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
-	fputc('"', f);
-}
-
 static void json_bytes(FILE *f, const char *key, uint64_t v)
 {
 	if (v == HBM_NO_OFFSET)
@@ -128,7 +117,7 @@ static void json_witness(const answer *a, FILE *f)
 	fputs("  \"witness\": {\"buffers\": [", f);
 	for (uint32_t i = 0; i < pl->n_witness; i++) {
 		fputs(i ? ", " : "", f);
-		json_string(f, hbm_input_buffer(a->in, pl->witness[i]));
+		cli_json_string(f, hbm_input_buffer(a->in, pl->witness[i]));
 	}
 	fputs("]},\n", f);
 }
@@ -149,7 +138,7 @@ static void json_offsets(const answer *a, FILE *f)
 	for (uint32_t i = 0; i < a->p->n; i++) {
 		uint64_t at = a->pl->offset[i];
 		fprintf(f, "%s\n    {\"id\": ", i ? "," : "");
-		json_string(f, hbm_input_buffer(a->in, i));
+		cli_json_string(f, hbm_input_buffer(a->in, i));
 		if (a->pl->block)
 			fprintf(f, ", \"block\": %" PRIu32, a->pl->block[i]);
 		if (at == HBM_NO_OFFSET)
@@ -175,7 +164,7 @@ static void put_json(const answer *a, FILE *f)
 	json_bytes(f, "extent", pl->extent);
 	json_bytes(f, "lower_bound", pl->lower_bound);
 	fputs("  \"allocator\": ", f);
-	json_string(f, pl->allocator ? pl->allocator : "");
+	cli_json_string(f, pl->allocator ? pl->allocator : "");
 	fprintf(f, ",\n  \"steps\": %" PRIu64 ",\n", pl->steps);
 	if (a->args->timings)
 		fprintf(f, "  \"seconds\": %.6f,\n", a->seconds);

@@ -14,21 +14,6 @@ static const cli_option *const groups[] = {
 	cli_input_options, own, cli_output_options, cli_common_options, NULL,
 };
 
-static void json_string(FILE *f, const char *s)
-{
-	fputc('"', f);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(f, "\\u%04x", c);
-		else
-			fputc(c, f);
-	}
-	fputc('"', f);
-}
-
 static void print_json(hbm_context *cx, FILE *f, bool valid)
 {
 	fprintf(f, "{\n  \"schema\": \"hbmplan.validation\",\n"
@@ -38,7 +23,7 @@ static void print_json(hbm_context *cx, FILE *f, bool valid)
 		hbm_diagnostic d = hbm_context_diagnostic(cx, i);
 		fprintf(f, "%s\n    {\"severity\": \"%s\", \"code\": %" PRIu32 ", \"text\": ",
 		        i ? "," : "", d.severity == HBM_DIAG_NOTE ? "note" : "error", d.code);
-		json_string(f, d.text);
+		cli_json_string(f, d.text);
 		fputc('}', f);
 	}
 	fprintf(f, "%s],\n  \"not_listed\": %" PRIu32 "\n}\n",

@@ -149,6 +149,21 @@ int cli_output_close(cli_output *o, bool keep)
 	return good ? EXIT_YES : EXIT_IO;
 }
 
+void cli_json_string(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(f, "\\u%04x", c);
+		else
+			fputc(c, f);
+	}
+	fputc('"', f);
+}
+
 int cli_read_input(hbm_context *cx, const cli_args *args, hbm_input **ret)
 {
 	hbm_input_opts opts = {.from = args->from, .binds = args->binds,
