@@ -49,7 +49,8 @@ static hbm_status read_root(jreader *r, const json_t *root)
 	HBM_TRY(hbm_jbody(r, &at, root));
 	HBM_TRY(hbm_jhomes(r, &at, root));
 	HBM_TRY(hbm_jreductions(r, &at, root));
-	hbm_symbols_finish(&r->symbols);
+	if (r->status == HBM_OK)
+		hbm_symbols_finish(&r->symbols);
 	return HBM_OK;
 }
 

@@ -12,7 +12,8 @@ typedef struct hbm_checker {
 	hbm_arena scratch;
 	hbm_status status; /* of the first error */
 	uint32_t n_errors, n_warnings;
-	uint64_t *size; /* tensor -> bytes, HBM_NO_OFFSET: not known */
+	uint64_t *offset; /* tensor -> bytes behind its root, modulo 2^64 */
+	uint64_t *size;   /* tensor -> bytes, HBM_NO_OFFSET: not known */
 	/* Tensors that share bytes by declaration form a set: views with their
 	 * base, in-place pairs that must. A tensor starts `shift` bytes behind
 	 * the start of its `set` member (union-find, see check_storage.c). */

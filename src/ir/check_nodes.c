@@ -2,8 +2,11 @@
 /* The node tree: ids in range, nesting, names of ops and nodes. */
 #include "ir/check.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- shape --------------------------------------------------------------- */
 
@@ -85,10 +88,32 @@ static bool operand_shape(const hbm_program *p, uint32_t i)
 	return true;
 }
 
+/* Names reach JSON and HTML: they must be text. */
+static void check_texts(hbm_checker *c)
+{
+	char text[64];
+
+	for (uint32_t i = 0; i < c->p->syms.strs.n && !hbm_check_full(c); i++) {
+		const hbm_str *s = &c->p->syms.strs.items[i];
+		uint32_t n = 0;
+		if (hbm_is_utf8(s->s, s->n) && strlen(s->s) == s->n)
+			continue;
+		for (uint32_t k = 0; k < s->n && n + 8 < sizeof text; k++) {
+			bool plain = s->s[k] >= 0x20 && s->s[k] < 0x7f;
+			n += (uint32_t)snprintf(text + n, sizeof text - n,
+			                        plain ? "%c" : "\\x%02x",
+			                        (unsigned char)s->s[k]);
+		}
+		HBM_CHECK_FAIL(c, (hbm_where){.file = c->p->file}, HBM_E_SYNTAX,
+		               "a name is not UTF-8: '%s'", text);
+	}
+}
+
 hbm_status hbm_check_shape(hbm_checker *c)
 {
 	const hbm_program *p = c->p;
 
+	check_texts(c);
 	check_node_shapes(c);
 	for (uint32_t i = 0; i < p->tensors.n && !hbm_check_full(c); i++)
 		if (!tensor_shape(p, i))

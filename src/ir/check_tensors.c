@@ -123,6 +123,7 @@ static void settle_size(hbm_checker *c, hbm_tensor_id t)
 	             x->dtype != HBM_DT_none;
 
 	c->size[t] = HBM_NO_OFFSET;
+	c->offset[t] = view ? c->offset[x->base] + x->offset : 0;
 	if (view && !typed) {
 		uint64_t base = c->size[x->base];
 		if (base != HBM_NO_OFFSET && x->offset <= base)
@@ -176,6 +177,19 @@ static void check_view_range(hbm_checker *c, hbm_tensor_id t)
 	         hbm_tensor_name(c->p, x->base));
 }
 
+/* Storages begin at their root, which is aligned for all of its views. */
+static void check_view_align(hbm_checker *c, hbm_tensor_id t)
+{
+	const hbm_tensor *x = &c->p->tensors.items[t];
+
+	if (!x->align || x->align & (x->align - 1) || c->offset[t] % x->align == 0)
+		return;
+	HBM_CHECK_FAIL(c, hbm_check_tensor_at(c, t), HBM_E_DEMAND,
+	               "view '%s' begins %" PRIu64
+	               " bytes into its storage, no multiple of its alignment %" PRIu64,
+	               hbm_tensor_name(c->p, t), c->offset[t], x->align);
+}
+
 static void report_cycle(hbm_checker *c, hbm_tensor_id t)
 {
 	hbm_tensor_id at = t;
@@ -216,8 +230,10 @@ static void settle_chain(hbm_checker *c, uint8_t *state, hbm_tensor_id *stack,
 	while (n) {
 		t = stack[--n];
 		settle_size(c, t);
-		if (c->p->tensors.items[t].base != HBM_NONE)
+		if (c->p->tensors.items[t].base != HBM_NONE) {
 			check_view_range(c, t);
+			check_view_align(c, t);
+		}
 		state[t] = DONE;
 	}
 }
@@ -229,7 +245,8 @@ static hbm_status check_sizes(hbm_checker *c)
 	hbm_tensor_id *stack = HBM_ARRAY(&c->scratch, hbm_tensor_id, n);
 
 	c->size = HBM_ZARRAY(&c->scratch, uint64_t, n);
-	HBM_NEED(c->size && state && stack);
+	c->offset = HBM_ZARRAY(&c->scratch, uint64_t, n);
+	HBM_NEED(c->size && c->offset && state && stack);
 	for (uint32_t i = 0; i < n && !hbm_check_full(c); i++)
 		settle_chain(c, state, stack, i);
 	return HBM_OK;
@@ -256,12 +273,6 @@ static void check_align(hbm_checker *c, hbm_tensor_id i)
 		               "'%s' is pinned at %" PRIu64
 		               ", no multiple of its alignment %" PRIu64,
 		               name, t->pin, t->align);
-	if (t->base != HBM_NONE && t->offset % t->align)
-		HBM_CHECK_FAIL(c, at, HBM_E_DEMAND,
-		               "view '%s' starts %" PRIu64
-		               " bytes into its base, no multiple of its alignment "
-		               "%" PRIu64,
-		               name, t->offset, t->align);
 }
 
 static void check_home(hbm_checker *c, hbm_tensor_id i)

@@ -2,6 +2,7 @@
 #include "ir/symbols.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 hbm_status hbm_symbols_init(hbm_symbols *s, hbm_program *p, hbm_diags *d,
                             const hbm_bind *binds, uint32_t n_binds)
@@ -9,6 +10,8 @@ hbm_status hbm_symbols_init(hbm_symbols *s, hbm_program *p, hbm_diags *d,
 	*s = (hbm_symbols){.p = p, .diags = d, .binds = binds, .n_binds = n_binds};
 	hbm_map_init(&s->bind_of, p->arena);
 	hbm_map_init(&s->stated, p->arena);
+	s->bind_used = HBM_ZARRAY(p->arena, bool, n_binds);
+	HBM_NEED(s->bind_used);
 	for (uint32_t i = 0; i < n_binds; i++) {
 		hbm_sym sym = hbm_intern_cstr(&p->syms, binds[i].name);
 		HBM_NEED(sym != HBM_NONE && hbm_map_set(&s->bind_of, sym, i));
@@ -69,6 +72,7 @@ hbm_status hbm_symbols_use(hbm_symbols *s, uint32_t dim, hbm_where at)
 
 	if (bind != HBM_NONE) {
 		uint64_t value = s->binds[bind].value;
+		s->bind_used[bind] = true;
 		if (value < d->min || (!d->unknown && value > d->value))
 			return out_of_bounds(s, d, value, at);
 		d->value = d->min = value;
@@ -81,8 +85,22 @@ hbm_status hbm_symbols_use(hbm_symbols *s, uint32_t dim, hbm_where at)
 	return HBM_OK;
 }
 
+static void warn_unused(const hbm_symbols *s)
+{
+	for (uint32_t i = 0; i < s->n_binds; i++) {
+		const char *name = s->binds[i].name;
+		hbm_sym sym = hbm_sym_find(&s->p->syms, name, strlen(name));
+		if (!s->bind_used[hbm_map_get(&s->bind_of, sym)])
+			hbm_warn(s->diags, HBM_E_UNKNOWN_NAME,
+			         (hbm_where){.file = s->p->file},
+			         "no extent is called '%s': its value has no use",
+			         name);
+	}
+}
+
 void hbm_symbols_finish(hbm_symbols *s)
 {
+	warn_unused(s);
 	for (uint32_t i = 0; i < s->bare.n; i++) {
 		hbm_dim *d = &s->p->dims.items[s->bare.items[i]];
 		uint32_t use = hbm_map_get(&s->stated, d->sym);

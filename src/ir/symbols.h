@@ -18,6 +18,7 @@ typedef struct hbm_symbols {
 	hbm_diags *diags;
 	const hbm_bind *binds;
 	uint32_t n_binds;
+	bool *bind_used;
 	hbm_map bind_of;           /* symbol -> bind index */
 	hbm_map stated;            /* symbol -> index in uses of its bounds */
 	HBM_VEC(hbm_dim_use) uses; /* where bounds stand */
@@ -29,7 +30,7 @@ hbm_status hbm_symbols_init(hbm_symbols *s, hbm_program *p, hbm_diags *d,
 /* Takes note of the dim added last, whose `sym` is set. Reports a bound value
  * outside its range and bounds that contradict an earlier use. */
 hbm_status hbm_symbols_use(hbm_symbols *s, uint32_t dim, hbm_where at) HBM_MUST_USE;
-/* Gives bare uses the bounds of their symbol. */
+/* Gives bare uses the bounds of their symbol; warns of values that nothing used. */
 void hbm_symbols_finish(hbm_symbols *s);
 
 #endif

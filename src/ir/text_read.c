@@ -268,7 +268,8 @@ static hbm_status read_all(hbm_reader *r)
 	HBM_TRY(read_statements(r));
 	report_open_blocks(r);
 	HBM_TRY(hbm_read_resolve(r));
-	hbm_symbols_finish(&r->symbols);
+	if (r->lx.status == HBM_OK)
+		hbm_symbols_finish(&r->symbols);
 	return r->lx.status;
 }
 
