@@ -11,11 +11,11 @@
 #include "pack/lx_exact.h"
 
 enum {
-	MIN_SEARCH_STEPS = 200,
+	MIN_STEPS_PER_ITEM = 32,
 	MAX_SEARCH_WORK = 9 * 1000 * 1000, /* items times steps */
 	SURE_PROOF = 16,                   /* so few items are worth a long proof */
 	SURE_PROOF_STEPS = 400 * 1000,
-	PROOF_STEPS = 4000,
+	PROOF_STEPS = 1500,
 };
 
 static hbm_status best_of_simple(lx_view *v, lx_result *r)
@@ -55,7 +55,7 @@ static uint64_t search_steps(const lx_view *v, uint64_t n)
 {
 	uint64_t steps = n * n / 2, most = MAX_SEARCH_WORK / (n + 1);
 
-	steps = steps < MIN_SEARCH_STEPS ? MIN_SEARCH_STEPS : steps;
+	steps = steps < MIN_STEPS_PER_ITEM * n ? MIN_STEPS_PER_ITEM * n : steps;
 	return by_effort(v, steps < most ? steps : most);
 }
 

@@ -203,10 +203,10 @@ static void sample_out(search *s)
 	s->n_wait = n;
 }
 
-/* Noise of up to a factor four on value per room. */
+/* Noise of up to a factor two on value per room. */
 static int64_t noisy_rank(search *s, uint32_t i)
 {
-	return s->density[i] * (int64_t)(64 + below(s, 192));
+	return s->density[i] * (int64_t)(128 + below(s, 128));
 }
 
 static void rebuild(search *s, bool tight)
