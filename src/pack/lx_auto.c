@@ -13,6 +13,10 @@
 enum {
 	MIN_STEPS_PER_ITEM = 32,
 	MAX_SEARCH_WORK = 9 * 1000 * 1000, /* items times steps */
+	MANY = 512,                        /* more are searched in windows */
+	WINDOW_WORK = 4 * 1000 * 1000,     /* items times steps in a window */
+	MAX_WINDOW_STEPS = 200,
+	MIN_WINDOW_STEPS = 8,
 	SURE_PROOF = 16,                   /* so few items are worth a long proof */
 	SURE_PROOF_STEPS = 400 * 1000,
 	PROOF_STEPS = 1500,
@@ -59,6 +63,15 @@ static uint64_t search_steps(const lx_view *v, uint64_t n)
 	return by_effort(v, steps < most ? steps : most);
 }
 
+/* Steps in each window: fewer where there are very many. */
+static uint64_t window_steps(const lx_view *v, uint64_t n)
+{
+	uint64_t steps = WINDOW_WORK / n;
+
+	steps = steps > MAX_WINDOW_STEPS ? MAX_WINDOW_STEPS : steps;
+	return by_effort(v, steps < MIN_WINDOW_STEPS ? MIN_WINDOW_STEPS : steps);
+}
+
 static uint64_t proof_steps(const lx_view *v, uint64_t n)
 {
 	return by_effort(v, n <= SURE_PROOF ? SURE_PROOF_STEPS : PROOF_STEPS);
@@ -89,8 +102,11 @@ hbm_status lx_run_auto(lx_view *v, lx_result *r)
 		return HBM_OK;
 	HBM_NEED(base = HBM_ARRAY(v->mem, int64_t, c.n));
 	lx_core_read(&c, r->address, base);
-	if (!c.groups)
+	if (!c.groups && c.n <= MANY)
 		HBM_TRY(lx_improve(&c, &prices, search_steps(v, c.n), base, &r->steps));
+	else if (!c.groups)
+		HBM_TRY(lx_improve_windows(&c, &prices, window_steps(v, c.n), base,
+		                           &r->steps));
 	keep_better(v, &c, base, "search", r);
 	if (r->saved >= prices.bound)
 		return HBM_OK;

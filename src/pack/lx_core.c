@@ -119,7 +119,6 @@ hbm_status lx_core_init(lx_core *c, lx_view *v)
 		c->items[n++] = make_item(c, ticks, i);
 		lx_group(v, i, &members);
 		c->groups |= members > 1;
-		c->pins |= c->items[n - 1].pin >= 0;
 	}
 	if (n)
 		qsort(c->items, n, sizeof *c->items, by_birth);

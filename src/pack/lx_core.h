@@ -34,7 +34,6 @@ typedef struct lx_core {
 	uint32_t *partners; /* items that may share a base with it */
 	int64_t capacity;   /* units, rounded up */
 	bool groups;        /* some group has two members or more */
-	bool pins;          /* some item is pinned */
 } lx_core;
 
 hbm_status lx_core_init(lx_core *c, lx_view *v) HBM_MUST_USE;
@@ -63,8 +62,12 @@ typedef struct lx_prices {
 /* `saved`: the best known. */
 hbm_status lx_price(lx_core *c, uint64_t saved, lx_prices *ret) HBM_MUST_USE;
 
-/* Improves `base` for a fixed number of steps. */
+/* Improves `base` for a fixed number of steps. Pinned items stay as they are. */
 hbm_status lx_improve(lx_core *c, const lx_prices *prices, uint64_t steps,
                       int64_t *base, uint64_t *ret_steps) HBM_MUST_USE;
+/* The same for very many items: window by window in time, `steps` for each window
+ * in which something is out. */
+hbm_status lx_improve_windows(lx_core *c, const lx_prices *prices, uint64_t steps,
+                              int64_t *base, uint64_t *ret_steps) HBM_MUST_USE;
 
 #endif

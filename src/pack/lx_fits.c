@@ -150,6 +150,25 @@ static int64_t join_base(const fits *x, const int64_t *level, uint32_t i, int64_
 	return -1;
 }
 
+/* The k-th base of a pinned partner that i can join, at or above `last`; else -1. */
+static int64_t pinned_base(const fits *x, const int64_t *level, uint32_t i, uint32_t k,
+                           int64_t last)
+{
+	const lx_item *item = &x->c->items[i];
+	uint32_t q = x->c->partners[item->partner + k];
+	int64_t at = x->c->items[q].pin;
+
+	if (at < last || x->board->base[q] < 0 || top_under(level, item) > at)
+		return -1;
+	for (uint32_t j = 0; j < x->f->n_pins; j++) {
+		const lx_item *o = &x->c->items[x->f->pins[j]];
+		if (x->f->pins[j] != q && lx_items_meet(item, o) &&
+		    at < o->pin + o->units && o->pin < at + item->units)
+			return -1;
+	}
+	return taken(x, i, q, at) ? -1 : at;
+}
+
 static lx_answer descend(fits *x, uint32_t depth, int64_t last, uint32_t last_item);
 
 /* Places i at `at` and goes on; takes it back when that fails. */
@@ -214,6 +233,14 @@ static lx_answer descend(fits *x, uint32_t depth, int64_t last, uint32_t last_it
 		join = depth ? join_base(x, level, i, last) : -1;
 		if (join >= 0 && join <= c->items[i].max_base) {
 			answer = try_at(x, depth, i, join, last_item);
+			if (answer != LX_NO)
+				return answer;
+		}
+		for (uint32_t j = 0; j < c->items[i].n_partners && x->f->n_pins; j++) {
+			at = pinned_base(x, level, i, j, last);
+			if (at < 0 || at > c->items[i].max_base)
+				continue;
+			answer = try_at(x, depth, i, at, HBM_NONE);
 			if (answer != LX_NO)
 				return answer;
 		}

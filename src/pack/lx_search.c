@@ -29,6 +29,8 @@ typedef struct search {
 	uint32_t *wait, n_wait; /* items to put back */
 	int64_t *key;       /* per item, of the order to put back in */
 	int64_t *fall;      /* new bases of the seats at one base */
+	lx_seat *pins;      /* by base */
+	uint32_t n_pins;
 	int64_t *density;   /* per item, value per room */
 } search;
 
@@ -64,20 +66,49 @@ static bool seats_meet(const lx_seat *a, const lx_seat *b)
 	return a->lo < b->hi && b->lo < a->hi;
 }
 
-/* Partners at one base hold each other there: those that meet, directly or through
- * others, get one new base, the highest that one of them needs. */
-static void sink_together(search *s, lx_seat *seats, uint32_t n)
+/* Lowest base from `at` on that is clear of the pinned items; where it stands now
+ * it is clear of them, perhaps as a partner. */
+static int64_t clear_of_pins(const search *s, const lx_seat *x, int64_t at)
+{
+	int64_t units = x->top - x->base;
+
+	for (uint32_t k = 0; k < s->n_pins; k++) {
+		const lx_seat *q = &s->pins[k];
+		if (seats_meet(x, q) && at < q->top && q->base < at + units &&
+		    !(q->base == at && lx_partners(s->c, x->item, q->item)))
+			at = q->top;
+	}
+	return at < x->base ? at : x->base;
+}
+
+static bool is_pinned(const search *s, const lx_seat *x)
+{
+	return s->c->items[x->item].pin >= 0;
+}
+
+/* New bases of the n seats at one base. Partners hold each other there: those that
+ * meet, directly or through others, keep one base, the highest that one of them
+ * needs. No base gets higher than it was. */
+static void fall_together(search *s, const lx_seat *seats, uint32_t n)
 {
 	bool again = true;
 
-	while (again) {
+	for (uint32_t k = 0; k < n; k++)
+		s->fall[k] = is_pinned(s, &seats[k])
+			? seats[k].base
+			: clear_of_pins(s, &seats[k], level_under(s, &seats[k]));
+	while (again && n > 1) {
 		again = false;
-		for (uint32_t a = 0; a < n; a++)
+		for (uint32_t a = 0; a < n; a++) {
+			int64_t at = s->fall[a];
 			for (uint32_t b = 0; b < n; b++)
-				if (s->fall[a] < s->fall[b] && seats_meet(&seats[a], &seats[b])) {
-					s->fall[a] = s->fall[b];
-					again = true;
-				}
+				if (at < s->fall[b] && seats_meet(&seats[a], &seats[b]))
+					at = s->fall[b];
+			if (at == s->fall[a])
+				continue;
+			s->fall[a] = clear_of_pins(s, &seats[a], at);
+			again = true;
+		}
 	}
 }
 
@@ -110,10 +141,7 @@ static void sink(search *s)
 	for (uint32_t k = 0, end; k < n; k = end) {
 		for (end = k + 1; end < n && seats[end].base == seats[k].base; end++)
 			continue;
-		for (uint32_t j = k; j < end; j++)
-			s->fall[j - k] = level_under(s, &seats[j]);
-		if (end - k > 1)
-			sink_together(s, seats + k, end - k);
+		fall_together(s, seats + k, end - k);
 		for (uint32_t j = k; j < end; j++)
 			settle(s, &seats[j], s->fall[j - k]);
 	}
@@ -231,8 +259,7 @@ static void take_step(search *s)
 		force_in(s, s->wait[below(s, s->n_wait)]);
 	else
 		ruin(s, 1 + below(s, MAX_RUIN));
-	if (!s->c->pins)
-		sink(s);
+	sink(s);
 	list_out(s);
 	sample_out(s);
 	rebuild(s, below(s, 2));
@@ -254,9 +281,13 @@ static hbm_status init(search *s, const lx_core *c, const lx_prices *prices,
 		s->density[i] = ((x->value / (int64_t)prices->scale) << 8) / room;
 	}
 	HBM_NEED(s->level = HBM_ARRAY(c->mem, int64_t, c->n_segments));
+	HBM_NEED(s->pins = HBM_ARRAY(c->mem, lx_seat, c->n));
 	for (uint32_t i = 0; i < c->n; i++)
 		if (base[i] >= 0)
 			lx_board_put(&s->now, i, base[i]);
+	for (uint32_t k = 0; k < s->now.n; k++)
+		if (is_pinned(s, &s->now.order[k]))
+			s->pins[s->n_pins++] = s->now.order[k];
 	return HBM_OK;
 }
 
