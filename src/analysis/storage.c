@@ -113,6 +113,15 @@ static hbm_status add_member(hbm_analysis *an, const hbm_program *p, hbm_diags *
 	return pins(p, d, s, t, an->offset[t]);
 }
 
+static hbm_status sum_too_large(const hbm_program *p, hbm_diags *d, hbm_tensor_id t)
+{
+	const hbm_tensor *x = &p->tensors.items[t];
+
+	return hbm_fail(d, HBM_SEMANTIC, HBM_E_SIZE_OVERFLOW, hbm_at(p, x->line, x->col, 0),
+	                "storages up to that of '%s' are larger than 2^62 bytes together",
+	                hbm_tensor_name(p, t));
+}
+
 static hbm_status list_members(hbm_analysis *an, const hbm_program *p)
 {
 	uint32_t next = 0;
@@ -189,7 +198,7 @@ static hbm_status reserve(hbm_analysis *an, const hbm_program *p,
 			s->align = align;
 		if (!hbm_align_up(s->size, granule, &s->reserve) ||
 		    !hbm_add(sum, s->reserve, &sum) || sum > HBM_MAX_BYTES)
-			return too_large(p, d, s->root, s->advance);
+			return sum_too_large(p, d, s->root);
 	}
 	return HBM_OK;
 }

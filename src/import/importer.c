@@ -55,12 +55,25 @@ static hbm_status by_content(hbm_diags *d, const hbm_source *src,
 	                src->is_dir ? "the directory" : "the file");
 }
 
-hbm_status hbm_import_source(hbm_arena *a, hbm_diags *d, const hbm_source *src,
+/* A byte-order mark belongs to no format. */
+static hbm_source without_mark(const hbm_source *src)
+{
+	hbm_source s = *src;
+
+	if (s.bytes.n >= 3 && !memcmp(s.bytes.data, "\xef\xbb\xbf", 3)) {
+		s.bytes.data += 3;
+		s.bytes.n -= 3;
+	}
+	return s;
+}
+
+hbm_status hbm_import_source(hbm_arena *a, hbm_diags *d, const hbm_source *given,
                              const char *from, const hbm_import_opts *opts,
                              const char **ret_from, hbm_imported *ret)
 {
 	static const hbm_import_opts none;
 	const hbm_importer *importer = NULL;
+	const hbm_source unmarked = without_mark(given), *src = &unmarked;
 
 	if (from)
 		HBM_TRY(by_name(d, from, &importer));

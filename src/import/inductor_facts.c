@@ -271,6 +271,41 @@ static hbm_status note_inplace(work *w, const hbm_ind_graph *g, const hbm_ind_bu
 	return HBM_OK;
 }
 
+static hbm_status name_nodes(hbm_map *names, const hbm_ind_graph *g)
+{
+	for (uint32_t i = 0; i < g->nodes.n; i++)
+		HBM_NEED(hbm_map_set(names, g->nodes.items[i].name, i));
+	return HBM_OK;
+}
+
+/* A user that no file has a node for: what follows was cut off. */
+static void check_users(work *w, const hbm_map *names, const hbm_ind_graph *g)
+{
+	for (uint32_t i = 0; i < g->bufs.n; i++) {
+		const hbm_ind_buf *b = &g->bufs.items[i];
+		for (uint32_t k = 0; k < b->users.n; k++) {
+			hbm_sym user = g->users.items[b->users.first + k].node;
+			if (!user || hbm_map_get(names, user) != HBM_NONE)
+				continue;
+			hbm_warn(w->dump->d, HBM_E_IND_MISSING, hbm_ind_shown(w->dump, b->at, 1),
+			         "'%s' is used by node '%s', which is not in the dump; the "
+			         "file may be truncated", text_of(w, b->name), text_of(w, user));
+			return;
+		}
+	}
+}
+
+static hbm_status find_lacking(work *w)
+{
+	hbm_map names;
+
+	hbm_map_init(&names, w->dump->a);
+	HBM_TRY(name_nodes(&names, &w->dump->graph));
+	HBM_TRY(name_nodes(&names, &w->dump->pre));
+	check_users(w, &names, &w->dump->graph);
+	return HBM_OK;
+}
+
 static hbm_status take_bufs(work *w)
 {
 	for (uint32_t i = 0; i < w->f->leaves.n; i++) {
@@ -350,6 +385,7 @@ hbm_status hbm_ind_find_facts(hbm_ind_dump *dump, hbm_ind_facts *ret)
 	}
 	HBM_TRY(hand_over_tuples(&w));
 	HBM_TRY(take_bufs(&w));
+	HBM_TRY(find_lacking(&w));
 	HBM_TRY(check_chains(&w));
 	HBM_TRY(hbm_ind_learn(dump, ret));
 	find_devices(&w);

@@ -41,6 +41,8 @@ hbm_status hbm_refuse(hbm_pass_cx *cx, hbm_storage_id s, hbm_home_kind tier,
 	return HBM_OK;
 }
 
+typedef HBM_VEC(const hbm_pass *) pipeline;
+
 static hbm_status analyse(hbm_pass_cx *cx, hbm_arena *arena)
 {
 	hbm_analysis_opts opts = {.inplace = !cx->opts->no_reuse};
@@ -85,43 +87,84 @@ static hbm_status unknown_pass(hbm_pass_cx *cx, const char *name, size_t n)
 	                "unknown pass '%.*s'", (int)n, name);
 }
 
-/* `*ret_stop`: --stop-after names this pass. */
-static hbm_status run_named(hbm_pass_cx *cx, const char *name, size_t n,
-                            hbm_arena *facts, bool *ret_stop)
+static bool in_pipeline(const pipeline *l, const char *name)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (!strcmp(l->items[i]->name, name))
+			return true;
+	return false;
+}
+
+static hbm_status add_pass(hbm_pass_cx *cx, pipeline *l, const char *name, size_t n)
 {
 	const hbm_pass *pass = hbm_pass_find(name, n);
-	const char *stop = cx->opts->stop_after;
 
 	if (!pass)
 		return unknown_pass(cx, name, n);
-	HBM_TRY(run_pass(cx, pass, facts));
-	*ret_stop = stop && !strcmp(stop, pass->name);
+	if (in_pipeline(l, pass->name))
+		return hbm_fail(cx->diags, HBM_OPTION, HBM_E_OPTION, HBM_NOWHERE,
+		                "pass '%s' stands twice in the list", pass->name);
+	HBM_NEED(HBM_PUSH(cx->keep, l, pass));
 	return HBM_OK;
 }
 
-static hbm_status run_list(hbm_pass_cx *cx, const char *list, hbm_arena *facts)
+/* The passes of --passes, else of the target. */
+static hbm_status list_passes(hbm_pass_cx *cx, pipeline *l)
 {
-	bool stop = false;
+	const hbm_target *t = cx->target;
+	const char *list = cx->opts->passes;
 
-	while (*list && !stop) {
+	for (uint32_t i = 0; !list && i < t->pipeline.n; i++)
+		HBM_TRY(add_pass(cx, l, t->pipeline.items[i],
+		                 strlen(t->pipeline.items[i])));
+	while (list && *list) {
 		size_t n = strcspn(list, ",");
 		if (n)
-			HBM_TRY(run_named(cx, list, n, facts, &stop));
+			HBM_TRY(add_pass(cx, l, list, n));
 		list += n + (list[n] == ',');
 	}
 	return HBM_OK;
 }
 
+/* Ends the list behind the pass that the user names. */
+static void stop_after(pipeline *l, const char *name)
+{
+	for (uint32_t i = 0; name && i < l->n; i++)
+		if (!strcmp(l->items[i]->name, name))
+			l->n = i + 1;
+}
+
+static hbm_status not_run(hbm_pass_cx *cx, const char *option, const char *name)
+{
+	return hbm_fail(cx->diags, HBM_OPTION, HBM_E_OPTION, HBM_NOWHERE,
+	                "%s: pass '%s' is not among those that run for target '%s'",
+	                option, name, cx->target->name);
+}
+
+/* Options that name or mean a pass are of use only where it runs. */
+static hbm_status choose_passes(hbm_pass_cx *cx, pipeline *l)
+{
+	const char *stop = cx->opts->stop_after, *print = cx->opts->print_after;
+
+	HBM_TRY(list_passes(cx, l));
+	if (stop && !in_pipeline(l, stop))
+		return not_run(cx, "--stop-after", stop);
+	stop_after(l, stop);
+	if (print && !in_pipeline(l, print))
+		return not_run(cx, "--print-after", print);
+	if (cx->opts->no_bundle_args && !in_pipeline(l, "fuse"))
+		hbm_warn(cx->diags, HBM_E_OPTION, HBM_NOWHERE, "no pass 'fuse' runs: "
+		         "bundles stay as they are");
+	return HBM_OK;
+}
+
 static hbm_status run_pipeline(hbm_pass_cx *cx, hbm_arena *facts)
 {
-	const hbm_target *t = cx->target;
-	bool stop = false;
+	pipeline l = {0};
 
-	if (cx->opts->passes)
-		return run_list(cx, cx->opts->passes, facts);
-	for (uint32_t i = 0; i < t->pipeline.n && !stop; i++)
-		HBM_TRY(run_named(cx, t->pipeline.items[i],
-		                  strlen(t->pipeline.items[i]), facts, &stop));
+	HBM_TRY(choose_passes(cx, &l));
+	for (uint32_t i = 0; i < l.n; i++)
+		HBM_TRY(run_pass(cx, l.items[i], facts));
 	return HBM_OK;
 }
 

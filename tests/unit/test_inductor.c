@@ -2,7 +2,7 @@
  *
  * Inductor dumps. Each directory tests/golden/inductor/NAME is a small dump; its
  * file `expected` holds what reading it says and the program that comes out.
- * HBM_RENEW=1 writes these anew. A file `bind` gives values to symbols; log.txt,
+ * HBM_GOLDEN_UPDATE=1 writes these anew. A file `bind` gives values to symbols; log.txt,
  * when there, is what is read instead of the directory. */
 #include "support/ir.h"
 #include "support/oom.h"
@@ -80,7 +80,7 @@ static bool check_dump(test_room *room, const char *name)
 	const char *got = say(&room->arena, name);
 	hbm_bytes expected;
 
-	if (getenv("HBM_RENEW")) {
+	if (getenv("HBM_GOLDEN_UPDATE")) {
 		FILE *f = fopen(path, "w");
 		assert_non_null(f);
 		assert_true(fputs(got, f) >= 0);

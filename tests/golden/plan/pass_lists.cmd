@@ -1,0 +1,1 @@
+hbmplan plan small.hbm --passes hbm-pool,hbm-pool; hbmplan plan small.hbm --print-after scratchpad; hbmplan plan small.hbm --stop-after dram; hbmplan plan small.hbm --stop-after fuse --print-after hbm-pool; hbmplan plan small.hbm --passes hbm-pool --no-bundle-symbolic-args | head -1
