@@ -214,12 +214,19 @@ static hbm_status map_bundles(const hbm_program *p, hbm_map *ret)
 static hbm_status read_home(jreader *r, const jpath *at, const json_t *o,
                             const hbm_map *bundles, hbm_home *h)
 {
-	static const char *const keys[] = {"kind", "bundle", "offset", "size_bytes"};
+	static const char *const keys[] = {"kind", "with", "bundle", "offset",
+	                                   "size_bytes"};
+	const json_t *with = json_object_get(o, "with");
 	hbm_sym bundle = HBM_NONE;
+	hbm_tensor_id other;
 	JBUF;
 
 	HBM_TRY(hbm_jto_object(r, at, o));
-	HBM_TRY(hbm_jkeys(r, at, o, keys, 4));
+	HBM_TRY(hbm_jkeys(r, at, o, keys, 5));
+	if (with) {
+		HBM_TRY(hbm_jto_tensor(r, J_MEMBER(at, "with"), with, &other));
+		h->with = other + 1;
+	}
 	HBM_TRY(read_home_kind(r, at, o, "kind", &h->kind));
 	HBM_TRY(hbm_jnum(r, at, o, "offset", &h->offset));
 	HBM_TRY(hbm_jnum(r, at, o, "size_bytes", &h->size));

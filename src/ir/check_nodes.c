@@ -29,7 +29,8 @@ static bool tensor_shape(const hbm_program *p, uint32_t i)
 	return t->dtype < HBM_N_DTYPES && in(t->dims, p->dims.n) &&
 	       in(t->device, p->dims.n) && in(t->attrs, p->attrs.n) &&
 	       (t->base == HBM_NONE || t->base < p->tensors.n) &&
-	       t->demand <= HBM_HOME_IO && t->home.kind <= HBM_HOME_IO;
+	       t->demand <= HBM_HOME_IO && t->home.kind <= HBM_HOME_IO &&
+	       t->home.with <= p->tensors.n;
 }
 
 static bool op_shape(const hbm_program *p, uint32_t i)

@@ -120,11 +120,14 @@ static void put_flags(hbm_json *j, uint32_t flags)
 
 static void put_home(const hbm_program *p, hbm_json *j, const hbm_home *h)
 {
-	if (h->kind == HBM_HOME_NONE)
+	if (h->kind == HBM_HOME_NONE && !h->with)
 		return;
 	hbm_json_key(j, "home");
 	hbm_json_open(j, '{', true);
-	hbm_json_kstr(j, "kind", hbm_home_kind_name(h->kind));
+	if (h->with)
+		hbm_json_kstr(j, "with", hbm_tensor_name(p, h->with - 1));
+	else
+		hbm_json_kstr(j, "kind", hbm_home_kind_name(h->kind));
 	if (h->kind == HBM_HOME_POOL && h->bundle < p->nodes.n)
 		hbm_json_kstr(j, "bundle",
 		              hbm_str_of(p, p->nodes.items[h->bundle].name));

@@ -176,6 +176,11 @@ static void add_homes(gen *g)
 		hbm_node_id b = gen_under(g, g->p->nodes.n);
 		if (!gen_chance(g, g->o->planned))
 			continue;
+		if (gen_chance(g, 200)) {
+			h->with = 1 + gen_under(g, g->p->tensors.n);
+			h->offset = gen_chance(g, 500) ? HBM_NO_OFFSET : 64;
+			continue;
+		}
 		h->kind = (hbm_home_kind)(1 + gen_under(g, 4));
 		if (h->kind == HBM_HOME_POOL &&
 		    (!g->p->nodes.n || g->p->nodes.items[b].kind != HBM_NODE_BUNDLE))
