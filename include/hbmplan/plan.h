@@ -39,6 +39,7 @@ typedef struct hbm_plan_opts {
 	const char *passes;          /* comma list; NULL: the target's pipeline */
 	const char *stop_after;      /* pass name; NULL: run all */
 	const char *print_after;     /* pass whose program goes to `print` */
+	bool print_json;             /* as JSON, not as text */
 	hbm_write_fn print;
 	void *print_user;
 } hbm_plan_opts;

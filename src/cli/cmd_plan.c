@@ -72,6 +72,7 @@ static int plan(hbm_context *cx, const cli_args *args, const hbm_input *in,
 	int code;
 
 	opts.print = cli_output_write;
+	opts.print_json = args->json;
 	opts.print_user = print;
 	status = hbm_planned_make(cx, in, args->n_targets ? args->targets[0] : NULL, &opts,
 	                          &planned);

@@ -21,6 +21,7 @@ static hbm_status print_after(hbm_context *cx, const cli_args *args,
 
 	opts.stop_after = opts.print_after;
 	opts.print = cli_output_write;
+	opts.print_json = args->json;
 	opts.print_user = out;
 	status = hbm_planned_make(cx, in, args->n_targets ? args->targets[0] : NULL, &opts,
 	                          &planned);

@@ -220,13 +220,25 @@ static bool get_int(table *t, const hbm_csv_field *f, const char *what, int64_t 
 	return false;
 }
 
+/* A byte count; false: said why. */
+static bool get_bytes(table *t, const hbm_csv_field *f, const char *what, int64_t *ret)
+{
+	if (!get_int(t, f, what, ret))
+		return false;
+	if (*ret < (int64_t)HBM_MAX_BYTES)
+		return true;
+	HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "%s %.*s is not below 2^62", what,
+	             hbm_csv_shown(f), f->s);
+	return false;
+}
+
 /* A byte count that may be left out (empty, or -1 as minimalloc writes). */
 static void get_optional(table *t, role r, const char *what, uint64_t *v)
 {
 	const hbm_csv_field *f = &t->fields[t->at[r]];
 	int64_t n;
 
-	if (!f->n || !get_int(t, f, what, &n))
+	if (!f->n || !get_bytes(t, f, what, &n))
 		return;
 	if (n >= 0)
 		*v = (uint64_t)n;
@@ -368,7 +380,7 @@ static hbm_status take_size(table *t)
 	const hbm_csv_field *f = &t->fields[t->at[ROLE_SIZE]];
 	int64_t size = 0;
 
-	if (get_int(t, f, "size", &size) && size < 0)
+	if (get_bytes(t, f, "size", &size) && size < 0)
 		HBM_CSV_FAIL(&t->c, f, HBM_E_CSV_VALUE, "size %lld is negative",
 		             (long long)size);
 	HBM_NEED(HBM_PUSH(t->c.a, &t->size, size < 0 ? 0 : (uint64_t)size));
@@ -393,6 +405,10 @@ static hbm_status take_options(table *t, uint32_t row, bool closed)
 	}
 	if (t->at[ROLE_PIN] != HBM_NONE) {
 		get_optional(t, ROLE_PIN, "offset", &pin);
+		if (pin != HBM_NO_OFFSET && align && pin % align)
+			HBM_CSV_FAIL(&t->c, &t->fields[t->at[ROLE_PIN]], HBM_E_CSV_VALUE,
+			             "offset %llu is no multiple of the alignment %llu",
+			             (unsigned long long)pin, (unsigned long long)align);
 		HBM_NEED(HBM_PUSH(t->c.a, &t->pin, pin));
 	}
 	if (t->at[ROLE_GAPS] != HBM_NONE) {

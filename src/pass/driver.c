@@ -6,6 +6,7 @@
  * made anew, so no pass works on stale facts. */
 #include "pass/pass.h"
 #include "base/out.h"
+#include "ir/json.h"
 #include "ir/text.h"
 #include "ir/validate.h"
 
@@ -57,7 +58,10 @@ static hbm_status print_program(const hbm_pass_cx *cx)
 	hbm_out out;
 
 	hbm_out_init(&out, cx->opts->print, cx->opts->print_user);
-	hbm_text_print(cx->prog, &out);
+	if (cx->opts->print_json)
+		hbm_json_print(cx->prog, &out);
+	else
+		hbm_text_print(cx->prog, &out);
 	return hbm_out_finish(&out);
 }
 

@@ -129,10 +129,11 @@ static void degenerate(void **state)
 
 	assert_int_equal(np.problem.n, 0);
 	np = good(room, "id,lower,upper,size\na,3,3,5\nb,0,9,0\n"
-	                "c,-4611686018427387904,4611686018427387904,4611686018427387904");
+	                "c,-4611686018427387904,4611686018427387904,4611686018427387903");
 	expect_range(&np, 0, "a", 3, 3, 5);
 	expect_range(&np, 1, "b", 0, 9, 0);
-	expect_range(&np, 2, "c", -(INT64_C(1) << 62), INT64_C(1) << 62, UINT64_C(1) << 62);
+	expect_range(&np, 2, "c", -(INT64_C(1) << 62), INT64_C(1) << 62,
+	             (UINT64_C(1) << 62) - 1);
 }
 
 #define HEAD "id,lower,upper,size\n"
@@ -162,6 +163,10 @@ static void errors(void **state)
 		{HEAD "a,0,1,2\nb,0,1,2\na,0,1,2", "t.csv:2:0: note: the first one is here"},
 		{HEAD "a,0,1,-2\n", "t.csv:2:7: error: size -2 is negative"},
 		{HEAD "a,0,1,4611686018427387905\n", "is beyond 2^62"},
+		{HEAD "a,0,1,4611686018427387904\n", "t.csv:2:7: error: size 46116860184273879"
+		                                      "04 is not below 2^62"},
+		{"id,lower,upper,size,alignment,offset\na,0,1,2,3,4\n",
+		 "t.csv:2:11: error: offset 4 is no multiple of the alignment 3"},
 		{HEAD "a,0,1,99999999999999999999999\n", "is beyond 2^62"},
 		{HEAD "a,0,1,18446744073709551616\n", "is beyond 2^62"},
 		{HEAD "a,-4611686018427387905,1,2\n", "start -4611686018427387905 is beyond"},

@@ -1,0 +1,1 @@
+hbmplan show small.hbm --print-after hbm-pool --json | hbmplan show --from json - >"$work/a"; hbmplan plan small.hbm --print-after hbm-pool >"$work/b"; cmp "$work/a" "$work/b" && hbmplan plan small.hbm --print-after hbm-pool --json | head -3
