@@ -36,6 +36,13 @@ static hbm_sizing padded_size(const hbm_program *p, const hbm_tensor *x,
 	return HBM_SIZING_KNOWN;
 }
 
+/* What an importer worked out from a type or base, the target may know better. */
+static void forget_size(hbm_tensor *x)
+{
+	if (!(x->flags & HBM_T_SIZED) && (x->dtype != HBM_DT_none || x->base != HBM_NONE))
+		x->size = 0;
+}
+
 static hbm_status size_one(hbm_program *p, const hbm_target *t, hbm_tensor_id id,
                            hbm_diags *d)
 {
@@ -85,6 +92,8 @@ hbm_status hbm_size_tensors(hbm_program *p, const hbm_target *t, hbm_diags *d)
 {
 	hbm_status status = HBM_OK;
 
+	for (uint32_t i = 0; i < p->tensors.n; i++)
+		forget_size(&p->tensors.items[i]);
 	for (uint32_t i = 0; i < p->tensors.n; i++) {
 		hbm_status one = size_one(p, t, i, d);
 		status = one == HBM_OK ? status : one;
