@@ -10,41 +10,57 @@
 /* Pruning rules: bits of hbm_solve_opts.disabled. None changes the answer. */
 enum {
 	HBM_X_SUM = 1 << 0,     /* free bytes of a tick hold what is to come */
-	HBM_X_LATER = 1 << 1,   /* the same above the second lowest start */
-	HBM_X_SUPPORT = 1 << 2, /* what is not at the floor rests on something */
-	HBM_X_FEWEST = 1 << 3,  /* branch where the fewest choices are left */
-	HBM_X_TWINS = 1 << 4,   /* equal items keep their order */
-	HBM_X_STACK = 1 << 5,   /* items of one life, one on the other, too */
-	HBM_X_SPLIT = 1 << 6,   /* parts that nothing joins are solved alone */
-	HBM_X_LEARN = 1 << 7,   /* ticks that failed often come first */
-	HBM_X_RESTART = 1 << 8, /* short runs in several orders first */
-	HBM_X_MEMO = 1 << 9,    /* states known to fail */
-	HBM_X_ALL = (1 << 10) - 1,
+	HBM_X_SUPPORT = 1 << 1, /* what is not at the floor rests on something */
+	HBM_X_FEWEST = 1 << 2,  /* branch where the fewest choices are left */
+	HBM_X_TWINS = 1 << 3,   /* equal items keep their order */
+	HBM_X_STACK = 1 << 4,   /* items of one life, one on the other, too */
+	HBM_X_SPLIT = 1 << 5,   /* parts that nothing joins are solved alone */
+	HBM_X_LEARN = 1 << 6,   /* ticks that failed often come first */
+	HBM_X_RESTART = 1 << 7, /* short runs in several orders first */
+	HBM_X_ALL = (1 << 8) - 1,
 };
 
 /* Offsets inside a search: signed, so that differences are easy. Every extent
  * is below 2^62. */
 typedef int64_t hbm_xoff;
 
-/* An instance as flat arrays. Pinned items are obstacles, not items of the
- * search: they have no cells. A cell is one tick of one item. */
+typedef struct hbm_xspan {
+	uint32_t first, last; /* ticks [first, last) */
+} hbm_xspan;
+
+/* An instance as flat arrays. Pinned items are obstacles, not items of the search:
+ * they are in no list but the two of pins. */
 typedef struct hbm_xmodel {
 	const hbm_inst *in;
 	uint32_t n, n_ticks, n_free; /* n_free: items without a pin */
-	uint32_t n_cells, n_edges;
 	hbm_xoff *size;
-	uint32_t *cell_first, *cell_tick; /* CSR, ticks ascending */
-	uint32_t *tick_first;             /* cells of a tick, as CSR */
+	hbm_xspan *span; /* of item i: from span_first[i] on */
+	uint32_t *span_first;
+	uint32_t *tick_first, *tick_item; /* items of a tick */
 	uint32_t *adj_first, *adj;        /* items that meet in time */
-	uint32_t *pins_first, *pins;      /* pinned items that meet item i, by
-	                                   * offset; NULL: no pins */
+	uint32_t *pins_first, *pins;      /* pinned items that meet item i, by offset;
+	                                   * NULL: no pins */
 	uint32_t *tpins_first, *tpins;    /* the same for ticks */
+	hbm_xspan *reach;                 /* of item i: hull of its neighbours */
+	hbm_xoff *load;                   /* bytes of each tick, without pinned ones */
 	uint32_t *twin;                   /* the equal item before, HBM_NONE */
 	uint32_t *life; /* number of the set of items with the same ticks */
 	uint32_t n_lives;
 	hbm_xoff pins_end; /* highest end of a pinned item */
 	bool clash;        /* two pinned items meet */
 } hbm_xmodel;
+
+static inline bool hbm_xmodel_pinned(const hbm_xmodel *m, uint32_t i)
+{
+	return m->in->pin && m->in->pin[i] != HBM_NO_OFFSET;
+}
+
+/* From the first to the last tick of item i. */
+static inline hbm_xspan hbm_xmodel_hull(const hbm_xmodel *m, uint32_t i)
+{
+	return (hbm_xspan){m->span[m->span_first[i]].first,
+	                   m->span[m->span_first[i + 1] - 1].last};
+}
 
 /* HBM_UNSUPPORTED: shapes the model cannot hold (windows, groups) or more cells
  * and edges than it may have. */
@@ -57,38 +73,43 @@ typedef struct hbm_xitem_log {
 } hbm_xitem_log;
 
 typedef struct hbm_xtick_log {
-	uint32_t tick, alt;
-	hbm_xoff floor, over;
+	uint32_t tick, witness;
+	hbm_xoff floor;
 } hbm_xtick_log;
 
 /* State of a search at capacity `cap`. Of an item that is not placed yet:
  * `base` is the least offset that the placed ones allow, `low` >= base what the
- * branches taken allow. Of a tick: `floor` is the least low of its active items. */
+ * branches taken allow; both are HBM_XOFF_MAX once it is placed. Of a tick:
+ * `floor` is the least low of its items to come, `witness` one that has it. */
 typedef struct hbm_xstate {
 	const hbm_xmodel *m;
 	hbm_xoff cap;
 	uint64_t disabled;
 	uint32_t n_placed;
 	hbm_xoff *low, *base, *off;
-	bool *placed;
-	uint32_t *life_top;    /* last placed item of each life, HBM_NONE */
-	uint32_t *life_before; /* per item: life_top before it was placed */
-	/* Active items of each tick: the first n_active of its cells. */
-	uint32_t *act, *act_cell, *n_active, *cell_pos;
-	hbm_xoff *rest;         /* sum of active sizes */
-	hbm_xoff *floor, *over; /* over: least low above the floor */
-	uint32_t *alt;          /* active items with base == low == floor */
-	uint32_t *cut;          /* unplaced items that cross from t - 1 to t */
-	uint32_t *dirty, n_dirty;
-	bool *is_dirty;
+	uint32_t *open, *open_at; /* items to come are the first of `open` */
+	uint32_t *life_top;       /* last placed item of each life, HBM_NONE */
+	uint32_t *life_before;    /* per item: life_top before it was placed */
+	hbm_xoff *rest;           /* sum of sizes to come */
+	hbm_xoff *floor;
+	uint32_t *witness;
+	uint32_t *n_open; /* items to come */
+	uint32_t *cut;    /* those that cross from t - 1 to t */
 	HBM_VEC(hbm_xitem_log) item_log;
 	HBM_VEC(hbm_xtick_log) tick_log;
 	uint32_t *stack; /* placed items, in order */
 	uint32_t failed_tick;
-	uint64_t work; /* cells and edges looked at */
+	uint64_t work; /* about how many items were looked at */
 	bool nomem;
 	hbm_arena *arena;
 } hbm_xstate;
+
+#define HBM_XOFF_MAX INT64_MAX
+
+static inline bool hbm_xstate_placed(const hbm_xstate *s, uint32_t i)
+{
+	return s->low[i] == HBM_XOFF_MAX;
+}
 
 typedef struct hbm_xmark {
 	uint32_t items, ticks, placed;
@@ -104,10 +125,16 @@ void hbm_xstate_undo(hbm_xstate *s, hbm_xmark to);
 bool hbm_xstate_place(hbm_xstate *s, uint32_t i);
 /* No item starts at the floor of `tick`; false: nothing can follow. */
 bool hbm_xstate_waste(hbm_xstate *s, uint32_t tick);
-/* Bytes of `tick` that may stay empty. */
-hbm_xoff hbm_xstate_slack(const hbm_xstate *s, uint32_t tick);
-/* All items that could start at the floor of `tick` lie on one level. */
-bool hbm_xstate_flat(const hbm_xstate *s, uint32_t tick);
+hbm_xoff hbm_xmodel_pinned_above(const hbm_xmodel *m, uint32_t t, hbm_xoff y);
+
+/* Bytes of tick t that may stay empty. */
+static inline hbm_xoff hbm_xstate_slack(const hbm_xstate *s, uint32_t t)
+{
+	hbm_xoff slack = s->cap - s->floor[t] - s->rest[t];
+
+	return s->m->pins ? slack - hbm_xmodel_pinned_above(s->m, t, s->floor[t])
+	                  : slack;
+}
 
 typedef enum hbm_xresult {
 	HBM_XR_FOUND,     /* offsets are in state.off */
@@ -146,6 +173,9 @@ typedef struct hbm_xsearch {
 	hbm_pack_cx *cx;
 	uint32_t *rank;             /* per item: order among choices */
 	uint32_t *weight;           /* per tick */
+	uint32_t *run_end;          /* per tick: end of the ticks with the same floor */
+	uint32_t *alt;              /* per tick: items that may start at its floor */
+	uint32_t *ready, n_ready;   /* items that lie flat at their base */
 	HBM_VEC(hbm_xframe) frames; /* n: allocated; depth: in use */
 	uint32_t depth;
 	HBM_VEC(uint32_t) cands;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The flat model of an instance for the exact search.
  *
- * Cells (item x tick) and neighbours are laid out once as CSR arrays, so that a
- * node of the search touches nothing else. The arrays are as long as the sum of
- * lives in ticks and the number of pairs that meet; both are limited, because an
- * exact search of anything larger would not end anyway. */
+ * Spans of items, items of ticks, and neighbours are laid out once as CSR arrays,
+ * so that a node of the search touches nothing else. The arrays are as long as the
+ * sum of lives in ticks and the number of pairs that meet; both are limited,
+ * because an exact search of anything larger would not end anyway. */
 #include "pack/exact.h"
 
 #include <string.h>
@@ -35,121 +35,122 @@ static bool whole_pieces(const hbm_inst *in)
 	return true;
 }
 
-static uint32_t n_spans(const hbm_inst *in, uint32_t i)
+/* Spans of all items; *ret_cells: the ticks in them. */
+static bool fill_spans(hbm_arena *a, const hbm_inst *in, hbm_xmodel *m,
+                       uint64_t *ret_cells)
 {
-	return in->pieces ? in->piece_first[i + 1] - in->piece_first[i] : 1;
-}
+	uint32_t n = in->pieces ? in->piece_first[in->n] : in->n;
 
-static void get_span(const hbm_inst *in, uint32_t i, uint32_t k, uint32_t *ret_start,
-                     uint32_t *ret_end)
-{
-	if (in->pieces) {
-		*ret_start = in->pieces[in->piece_first[i] + k].start;
-		*ret_end = in->pieces[in->piece_first[i] + k].end;
-	} else {
-		*ret_start = in->start[i];
-		*ret_end = in->end[i];
-	}
-}
-
-static hbm_status count_cells(const hbm_inst *in, uint64_t *ret)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < in->n; i++)
-		for (uint32_t k = 0; k < n_spans(in, i); k++) {
-			uint32_t start, end;
-
-			get_span(in, i, k, &start, &end);
-			n += end - start;
-		}
-	*ret = n;
-	return n > MAX_CELLS ? HBM_UNSUPPORTED : HBM_OK;
-}
-
-/* Cells of all items, pinned ones too, in ticks of each item. */
-static void fill_cells(const hbm_inst *in, uint32_t *first, uint32_t *tick)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < in->n; i++) {
-		first[i] = n;
-		for (uint32_t k = 0; k < n_spans(in, i); k++) {
-			uint32_t start, end;
-
-			get_span(in, i, k, &start, &end);
-			for (uint32_t t = start; t < end; t++)
-				tick[n++] = t;
-		}
-	}
-	first[in->n] = n;
-}
-
-/* Items by tick: items of tick t are ids[first[t] .. first[t + 1]). */
-typedef struct columns {
-	uint32_t *first, *ids;
-} columns;
-
-static bool make_columns(hbm_arena *a, uint32_t n, uint32_t n_ticks,
-                         const uint32_t *cell_first, const uint32_t *cell_tick,
-                         columns *ret)
-{
-	uint32_t n_cells = cell_first[n];
-
-	ret->first = HBM_ZARRAY(a, uint32_t, (size_t)n_ticks + 2);
-	ret->ids = HBM_ARRAY(a, uint32_t, n_cells);
-	if (!ret->first || !ret->ids)
+	*ret_cells = 0;
+	m->span = HBM_ARRAY(a, hbm_xspan, n);
+	m->span_first = HBM_ARRAY(a, uint32_t, (size_t)in->n + 1);
+	if (!m->span || !m->span_first)
 		return false;
-	for (uint32_t c = 0; c < n_cells; c++)
-		ret->first[cell_tick[c] + 2]++;
-	for (uint32_t t = 0; t < n_ticks; t++)
-		ret->first[t + 2] += ret->first[t + 1];
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t c = cell_first[i]; c < cell_first[i + 1]; c++)
-			ret->ids[ret->first[cell_tick[c] + 1]++] = i;
-	return true;
-}
-
-/* Lists, for each item, the others that meet it; `out` NULL: only counts. A new
- * neighbour shows at the first tick of a span, or starts at a later one. */
-static bool list_neighbours(const hbm_inst *in, const uint32_t *cell_first,
-                            const uint32_t *cell_tick, const columns *col,
-                            uint32_t *seen, uint32_t *first, uint32_t *out,
-                            uint64_t limit)
-{
-	uint64_t n = 0;
-
-	memset(seen, 0xff, in->n * sizeof *seen);
-	for (uint32_t i = 0; i < in->n; i++) {
-		first[i] = (uint32_t)n;
-		seen[i] = i;
-		for (uint32_t c = cell_first[i]; c < cell_first[i + 1]; c++) {
-			uint32_t t = cell_tick[c];
-
-			for (uint32_t k = col->first[t]; k < col->first[t + 1]; k++) {
-				uint32_t j = col->ids[k];
-
-				if (seen[j] == i)
-					continue;
-				seen[j] = i;
-				if (out)
-					out[n] = j;
-				n++;
-			}
-			if (n > limit)
-				return false;
-		}
+	for (uint32_t i = 0; i <= in->n; i++)
+		m->span_first[i] = in->pieces ? in->piece_first[i] : i;
+	for (uint32_t k = 0; k < n; k++) {
+		m->span[k].first = in->pieces ? in->pieces[k].start : in->start[k];
+		m->span[k].last = in->pieces ? in->pieces[k].end : in->end[k];
+		*ret_cells += m->span[k].last - m->span[k].first;
 	}
-	first[in->n] = (uint32_t)n;
 	return true;
 }
 
-/* Moves the pinned ones of each list of ids behind the list's end, by offset:
- * ids[first[i] .. first[i + 1]) keeps the free ones. */
+/* CSR: ids[first[k] .. first[k + 1]). */
 typedef struct lists {
 	uint32_t *first, *ids;
 } lists;
 
+/* Items by the ticks of their spans, or (`births`) by the first ticks. */
+static bool list_by_tick(hbm_arena *a, const hbm_xmodel *m, uint64_t n_ids, bool births,
+                         lists *ret)
+{
+	ret->first = HBM_ZARRAY(a, uint32_t, (size_t)m->n_ticks + 2);
+	ret->ids = HBM_ARRAY(a, uint32_t, n_ids);
+	if (!ret->first || !ret->ids)
+		return false;
+	for (uint32_t k = 0; k < m->span_first[m->n]; k++) {
+		uint32_t t = m->span[k].first;
+
+		for (; t < (births ? m->span[k].first + 1 : m->span[k].last); t++)
+			ret->first[t + 2]++;
+	}
+	for (uint32_t t = 0; t < m->n_ticks; t++)
+		ret->first[t + 2] += ret->first[t + 1];
+	for (uint32_t i = 0; i < m->n; i++)
+		for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++) {
+			uint32_t t = m->span[k].first;
+
+			for (; t < (births ? m->span[k].first + 1 : m->span[k].last);
+			     t++)
+				ret->ids[ret->first[t + 1]++] = i;
+		}
+	return true;
+}
+
+typedef struct gather {
+	const hbm_xmodel *m;
+	uint32_t *seen; /* per item: the last item it was listed for */
+	uint32_t *out;  /* NULL: only counts */
+	uint64_t n;
+} gather;
+
+static void take(gather *g, uint32_t i, const lists *l, uint32_t from, uint32_t to)
+{
+	for (uint32_t k = l->first[from]; k < l->first[to]; k++) {
+		uint32_t j = l->ids[k];
+
+		if (g->seen[j] == i)
+			continue;
+		g->seen[j] = i;
+		if (g->out)
+			g->out[g->n] = j;
+		g->n++;
+	}
+}
+
+/* Neighbours of each item: alive at the first tick of a span, or born in it. */
+static bool list_neighbours(gather *g, const lists *alive, const lists *born,
+                            uint32_t *first)
+{
+	const hbm_xmodel *m = g->m;
+
+	g->n = 0;
+	memset(g->seen, 0xff, m->n * sizeof *g->seen);
+	for (uint32_t i = 0; i < m->n; i++) {
+		first[i] = (uint32_t)g->n;
+		g->seen[i] = i;
+		for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++) {
+			hbm_xspan s = m->span[k];
+
+			take(g, i, alive, s.first, s.first + 1);
+			take(g, i, born, s.first + 1, s.last);
+		}
+		if (g->n > MAX_EDGES)
+			return false;
+	}
+	first[m->n] = (uint32_t)g->n;
+	return true;
+}
+
+static hbm_status make_neighbours(hbm_arena *a, hbm_xmodel *m, const lists *alive)
+{
+	gather g = {.m = m, .seen = HBM_ARRAY(a, uint32_t, m->n)};
+	lists born;
+
+	m->adj_first = HBM_ARRAY(a, uint32_t, (size_t)m->n + 1);
+	HBM_NEED(g.seen && m->adj_first &&
+	         list_by_tick(a, m, m->span_first[m->n], true, &born));
+	if (!list_neighbours(&g, alive, &born, m->adj_first))
+		return HBM_UNSUPPORTED;
+	g.out = m->adj = HBM_ARRAY(a, uint32_t, g.n);
+	HBM_NEED(g.out);
+	list_neighbours(&g, alive, &born, m->adj_first);
+	return HBM_OK;
+}
+
+/* Moves the pinned ones of each list of ids behind the list's end, by offset:
+ * ids[first[i] .. first[i + 1]) keeps the free ones. */
 static bool split_pins(hbm_arena *a, const hbm_inst *in, uint32_t n, lists *all,
                        lists *ret_pins)
 {
@@ -186,12 +187,11 @@ static bool split_pins(hbm_arena *a, const hbm_inst *in, uint32_t n, lists *all,
 
 static bool same_life(const hbm_xmodel *m, uint32_t i, uint32_t j)
 {
-	uint32_t a = m->cell_first[i], b = m->cell_first[j];
-	uint32_t n = m->cell_first[i + 1] - a;
+	uint32_t a = m->span_first[i], b = m->span_first[j];
+	uint32_t n = m->span_first[i + 1] - a;
 
-	return n == m->cell_first[j + 1] - b &&
-	       memcmp(m->cell_tick + a, m->cell_tick + b, n * sizeof *m->cell_tick) ==
-	               0;
+	return n == m->span_first[j + 1] - b &&
+	       memcmp(m->span + a, m->span + b, n * sizeof *m->span) == 0;
 }
 
 static bool same_class(const hbm_inst *in, uint32_t i, uint32_t j)
@@ -213,9 +213,9 @@ static hbm_status find_lives(hbm_arena *a, hbm_xmodel *m)
 		uint32_t t, r;
 
 		m->life[i] = HBM_NONE;
-		if (m->cell_first[i] == m->cell_first[i + 1])
+		if (hbm_xmodel_pinned(m, i))
 			continue;
-		t = m->cell_tick[m->cell_first[i]];
+		t = m->span[m->span_first[i]].first;
 		for (r = head[t]; r != HBM_NONE && !same_life(m, r, i); r = chain[r])
 			;
 		if (r == HBM_NONE) {
@@ -264,42 +264,51 @@ static bool pins_clash(const hbm_xmodel *m, const lists *pins)
 	return false;
 }
 
-/* Cells again, without those of pinned items. */
-static void drop_pinned_cells(hbm_xmodel *m)
+static hbm_status take_pins_out(hbm_arena *a, hbm_xmodel *m, lists *by_tick)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t c = m->cell_first[i], end = m->cell_first[i + 1];
-
-		m->cell_first[i] = n;
-		if (!is_pinned(m->in, i))
-			for (; c < end; c++)
-				m->cell_tick[n++] = m->cell_tick[c];
-	}
-	m->cell_first[m->n] = n;
-	m->n_cells = n;
-}
-
-static hbm_status take_pins_out(hbm_arena *a, hbm_xmodel *m, columns *col)
-{
-	lists adj = {m->adj_first, m->adj}, by_tick = {col->first, col->ids}, pins;
+	lists adj = {m->adj_first, m->adj}, pins;
 
 	HBM_NEED(split_pins(a, m->in, m->n, &adj, &pins));
 	m->pins_first = pins.first;
 	m->pins = pins.ids;
-	HBM_NEED(split_pins(a, m->in, m->n_ticks, &by_tick, &pins));
+	HBM_NEED(split_pins(a, m->in, m->n_ticks, by_tick, &pins));
 	m->tpins_first = pins.first;
 	m->tpins = pins.ids;
 	m->clash = pins_clash(m, &pins);
-	drop_pinned_cells(m);
-	m->n_free = 0;
 	for (uint32_t i = 0; i < m->n; i++) {
-		uint64_t end = is_pinned(m->in, i) ? m->in->pin[i] + m->in->size[i] : 0;
+		uint64_t end;
 
-		m->n_free += end == 0;
+		if (!hbm_xmodel_pinned(m, i))
+			continue;
+		m->n_free--;
+		end = m->in->pin[i] + m->in->size[i];
 		if ((hbm_xoff)end > m->pins_end)
 			m->pins_end = (hbm_xoff)end;
+	}
+	return HBM_OK;
+}
+
+/* Loads, and how far the neighbours of an item reach in time. */
+static hbm_status measure(hbm_arena *a, hbm_xmodel *m)
+{
+	m->reach = HBM_ARRAY(a, hbm_xspan, m->n);
+	m->load = HBM_ZARRAY(a, hbm_xoff, (size_t)m->n_ticks + 1);
+	HBM_NEED(m->reach && m->load);
+	for (uint32_t i = 0; i < m->n; i++) {
+		hbm_xspan r = hbm_xmodel_hull(m, i);
+
+		for (uint32_t k = m->adj_first[i]; k < m->adj_first[i + 1]; k++) {
+			hbm_xspan h = hbm_xmodel_hull(m, m->adj[k]);
+
+			r.first = h.first < r.first ? h.first : r.first;
+			r.last = h.last > r.last ? h.last : r.last;
+		}
+		m->reach[i] = r;
+		if (hbm_xmodel_pinned(m, i))
+			continue;
+		for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++)
+			for (uint32_t t = m->span[k].first; t < m->span[k].last; t++)
+				m->load[t] += m->size[i];
 	}
 	return HBM_OK;
 }
@@ -308,36 +317,26 @@ hbm_status hbm_xmodel_build(hbm_arena *a, const hbm_inst *in, hbm_xmodel *ret)
 {
 	hbm_xmodel m = {.in = in, .n = in->n, .n_ticks = in->n_ticks, .n_free = in->n};
 	uint64_t n_cells;
-	uint32_t *seen = HBM_ARRAY(a, uint32_t, in->n);
-	columns col;
+	lists alive;
 
 	if (in->group || (in->pieces && !whole_pieces(in)))
 		return HBM_UNSUPPORTED;
-	HBM_TRY(count_cells(in, &n_cells));
-	m.n_cells = (uint32_t)n_cells;
+	HBM_NEED(fill_spans(a, in, &m, &n_cells));
+	if (n_cells > MAX_CELLS)
+		return HBM_UNSUPPORTED;
 	m.size = HBM_ARRAY(a, hbm_xoff, m.n);
-	m.cell_first = HBM_ARRAY(a, uint32_t, (size_t)m.n + 1);
-	m.cell_tick = HBM_ARRAY(a, uint32_t, n_cells);
-	m.adj_first = HBM_ARRAY(a, uint32_t, (size_t)m.n + 1);
 	m.twin = HBM_ARRAY(a, uint32_t, m.n);
 	m.life = HBM_ARRAY(a, uint32_t, m.n);
-	HBM_NEED(seen && m.size && m.cell_first && m.cell_tick && m.adj_first &&
-	         m.twin && m.life);
+	HBM_NEED(m.size && m.twin && m.life);
 	for (uint32_t i = 0; i < m.n; i++)
 		m.size[i] = (hbm_xoff)in->size[i];
-	fill_cells(in, m.cell_first, m.cell_tick);
-	HBM_NEED(make_columns(a, m.n, m.n_ticks, m.cell_first, m.cell_tick, &col));
-	if (!list_neighbours(in, m.cell_first, m.cell_tick, &col, seen, m.adj_first,
-	                     NULL, MAX_EDGES))
-		return HBM_UNSUPPORTED;
-	m.n_edges = m.adj_first[m.n];
-	m.adj = HBM_ARRAY(a, uint32_t, m.n_edges);
-	HBM_NEED(m.adj);
-	list_neighbours(in, m.cell_first, m.cell_tick, &col, seen, m.adj_first, m.adj,
-	                MAX_EDGES);
+	HBM_NEED(list_by_tick(a, &m, n_cells, false, &alive));
+	HBM_TRY(make_neighbours(a, &m, &alive));
 	if (in->pin)
-		HBM_TRY(take_pins_out(a, &m, &col));
-	m.tick_first = col.first;
+		HBM_TRY(take_pins_out(a, &m, &alive));
+	m.tick_first = alive.first;
+	m.tick_item = alive.ids;
+	HBM_TRY(measure(a, &m));
 	HBM_TRY(find_lives(a, &m));
 	HBM_TRY(find_twins(a, &m));
 	*ret = m;

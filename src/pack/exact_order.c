@@ -6,47 +6,41 @@
 
 #include <string.h>
 
-/* Highest pressure among the ticks of each item. */
-static hbm_status tick_pressure(hbm_arena *scratch, const hbm_xmodel *m, uint64_t *key)
+/* Ticks of item i, and the highest load among them. */
+static uint32_t count_ticks(const hbm_xmodel *m, uint32_t i, hbm_xoff *ret_load)
 {
-	uint64_t *sum = HBM_ZARRAY(scratch, uint64_t, (size_t)m->n_ticks + 1);
+	uint32_t n = 0;
 
-	HBM_NEED(sum);
-	for (uint32_t i = 0; i < m->n; i++)
-		for (uint32_t c = m->cell_first[i]; c < m->cell_first[i + 1]; c++)
-			sum[m->cell_tick[c]] += (uint64_t)m->size[i];
-	for (uint32_t i = 0; i < m->n; i++) {
-		key[i] = 0;
-		for (uint32_t c = m->cell_first[i]; c < m->cell_first[i + 1]; c++)
-			if (sum[m->cell_tick[c]] > key[i])
-				key[i] = sum[m->cell_tick[c]];
-	}
-	return HBM_OK;
+	*ret_load = 0;
+	for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++)
+		for (uint32_t t = m->span[k].first; t < m->span[k].last; t++, n++)
+			*ret_load = m->load[t] > *ret_load ? m->load[t] : *ret_load;
+	return n;
 }
 
 static uint64_t key_of(const hbm_xmodel *m, uint32_t i, char letter)
 {
-	uint32_t first = m->cell_first[i], end = m->cell_first[i + 1];
-	uint64_t width;
+	hbm_xspan hull = hbm_xmodel_hull(m, i);
+	hbm_xoff load;
+	uint32_t n = count_ticks(m, i, &load);
 
-	if (first == end)
-		return 0;
-	width = m->cell_tick[end - 1] - m->cell_tick[first] + 1;
 	switch (letter) {
 	case 'A':
-		return hbm_mul_sat((uint64_t)m->size[i], end - first);
+		return hbm_mul_sat((uint64_t)m->size[i], n);
 	case 'C':
-		return end - first;
+		return n;
 	case 'L':
-		return m->cell_tick[first];
+		return hull.first;
 	case 'O':
 		return m->adj_first[i + 1] - m->adj_first[i];
+	case 'T':
+		return (uint64_t)load;
 	case 'U':
-		return m->cell_tick[end - 1];
+		return hull.last;
 	case 'Z':
 		return (uint64_t)m->size[i];
 	default:
-		return width;
+		return hull.last - hull.first;
 	}
 }
 
@@ -68,13 +62,8 @@ hbm_status hbm_xorder(hbm_arena *scratch, const hbm_xmodel *m, const char *order
 	for (uint32_t i = 0; i < m->n; i++)
 		ids[i] = i;
 	for (size_t k = strlen(order); k-- > 0;) {
-		if (order[k] == 'T')
-			HBM_TRY(tick_pressure(scratch, m, key));
-		else
-			for (uint32_t i = 0; i < m->n; i++)
-				key[i] = key_of(m, i, order[k]);
 		for (uint32_t i = 0; i < m->n; i++)
-			key[i] = ~key[i];
+			key[i] = ~key_of(m, i, order[k]);
 		HBM_TRY(hbm_sort_ids(scratch, ids, m->n, key));
 	}
 	if (noise) {

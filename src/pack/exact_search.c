@@ -10,8 +10,9 @@
  * the fewest answers left, counted less when it failed often.
  *
  * Picked must be a tick all of whose items at the floor lie flat (each of their
- * ticks has the same floor): nothing can then come below them later. Ticks of
- * the lowest floor always do.
+ * ticks has the same floor): nothing can then come below them later. So it is in
+ * a valley, a run of ticks whose floor is below those beside it; of items with
+ * several spans, only in one of the lowest floor.
  *
  * Parts: when no unplaced item crosses a border between ticks the two sides are
  * solved one after the other; a side that fails goes straight back to where it
@@ -31,8 +32,11 @@ hbm_status hbm_xsearch_init(hbm_arena *a, hbm_pack_cx *cx, hbm_xstate *s,
 	x->s = s;
 	x->cx = cx;
 	x->rank = HBM_ARRAY(a, uint32_t, s->m->n);
-	x->weight = HBM_ARRAY(a, uint32_t, (size_t)s->m->n_ticks + 1);
-	HBM_NEED(x->rank && x->weight);
+	x->ready = HBM_ARRAY(a, uint32_t, s->m->n);
+	x->weight = HBM_ARRAY(a, uint32_t, 3 * ((size_t)s->m->n_ticks + 1));
+	HBM_NEED(x->rank && x->ready && x->weight);
+	x->run_end = x->weight + s->m->n_ticks + 1;
+	x->alt = x->run_end + s->m->n_ticks + 1;
 	return HBM_OK;
 }
 
@@ -41,7 +45,7 @@ hbm_status hbm_xsearch_init(hbm_arena *a, hbm_pack_cx *cx, hbm_xstate *s,
 /* First tick of [from, last) with something to place. */
 static uint32_t next_open(const hbm_xstate *s, uint32_t from, uint32_t last)
 {
-	while (from < last && !s->n_active[from])
+	while (from < last && !s->n_open[from])
 		from++;
 	return from;
 }
@@ -97,18 +101,66 @@ static bool choose_part(hbm_xsearch *x, hbm_xframe *f)
 
 static hbm_xoff lowest_floor(const hbm_xstate *s, const hbm_xframe *f)
 {
-	hbm_xoff low = INT64_MAX;
+	hbm_xoff low = HBM_XOFF_MAX;
 
 	for (uint32_t t = f->first; t < f->last; t++)
-		if (s->n_active[t] && s->floor[t] < low)
-			low = s->floor[t];
+		low = s->floor[t] < low ? s->floor[t] : low;
 	return low;
 }
 
-/* Least number of answers a tick leaves, as far as is known at once. */
-static uint64_t choices(const hbm_xstate *s, uint32_t t, hbm_xoff slack)
+/* Runs of ticks with one floor. */
+static void find_runs(hbm_xsearch *x, const hbm_xframe *f)
 {
-	return s->alt[t] + (slack > 0 || s->disabled & HBM_X_SUM);
+	const hbm_xoff *floor = x->s->floor;
+	uint32_t *run_end = x->run_end, end = f->last;
+
+	for (uint32_t t = f->last; t-- > f->first;) {
+		if (t + 1 < f->last && floor[t] != floor[t + 1])
+			end = t + 1;
+		run_end[t] = end;
+	}
+}
+
+/* May item i start at its low, with all its ticks on that floor? */
+static bool is_ready(const hbm_xsearch *x, const hbm_xframe *f, uint32_t i)
+{
+	const hbm_xmodel *m = x->s->m;
+
+	for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++) {
+		hbm_xspan s = m->span[k];
+
+		if (s.first < f->first || s.first >= f->last ||
+		    x->s->floor[s.first] != x->s->low[i] ||
+		    x->run_end[s.first] < s.last)
+			return false;
+	}
+	return true;
+}
+
+/* Lists the items that may start at a floor (`only` that one, or any) and counts
+ * them by tick. */
+static void find_ready(hbm_xsearch *x, const hbm_xframe *f, hbm_xoff only)
+{
+	const hbm_xstate *s = x->s;
+	const hbm_xmodel *m = s->m;
+	uint32_t n = m->n_free - s->n_placed, sum = 0;
+
+	x->n_ready = 0;
+	memset(x->alt + f->first, 0, (f->last - f->first + 1) * sizeof *x->alt);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = s->open[k];
+
+		if ((only != HBM_XOFF_MAX && s->low[i] != only) ||
+		    s->low[i] != s->base[i] || !is_ready(x, f, i))
+			continue;
+		x->ready[x->n_ready++] = i;
+		for (uint32_t l = m->span_first[i]; l < m->span_first[i + 1]; l++) {
+			x->alt[m->span[l].first]++;
+			x->alt[m->span[l].last]--;
+		}
+	}
+	for (uint32_t t = f->first; t < f->last; t++)
+		x->alt[t] = sum += x->alt[t];
 }
 
 /* Slack as a small number above 1. */
@@ -117,38 +169,65 @@ static uint64_t tightness(const hbm_xstate *s, hbm_xoff slack)
 	return (uint64_t)(slack / (s->cap / SLACK_STEPS + 1)) + 2;
 }
 
-/* The tick to branch on. The last resort is a tick of the lowest floor, which is
- * always flat. */
-static uint32_t pick_tick(const hbm_xsearch *x, const hbm_xframe *f)
+typedef struct choice {
+	uint32_t tick;
+	uint64_t score, weight;
+} choice;
+
+/* Least number of answers a tick leaves, as far as is known at once; less when it
+ * failed often. */
+static void weigh_ticks(const hbm_xsearch *x, uint32_t first, uint32_t last,
+                        choice *best)
 {
 	const hbm_xstate *s = x->s;
-	hbm_xoff low = lowest_floor(s, f);
-	uint32_t best = HBM_NONE;
-	uint64_t best_score = 0, best_weight = 1;
 
-	for (uint32_t t = f->first; t < f->last; t++) {
-		hbm_xoff slack;
-		uint64_t score, left;
+	for (uint32_t t = first; t < last; t++) {
+		hbm_xoff slack = hbm_xstate_slack(s, t);
+		uint64_t left = x->alt[t] + (slack > 0 || s->disabled & HBM_X_SUM);
+		uint64_t score = left;
 
-		if (!s->n_active[t] || (x->style.lowest && s->floor[t] != low))
-			continue;
-		if (s->disabled & HBM_X_FEWEST && s->floor[t] == low)
-			return t;
-		slack = hbm_xstate_slack(s, t);
-		left = choices(s, t, slack);
-		score = left <= 1 ? left : x->style.tight ? tightness(s, slack) : left;
-		if (best != HBM_NONE &&
-		    score * best_weight >= best_score * x->weight[t])
-			continue;
-		if (s->floor[t] != low && !hbm_xstate_flat(s, t))
-			continue;
-		best = t;
-		best_score = score;
-		best_weight = x->weight[t];
+		if (left > 1 && x->style.tight)
+			score = tightness(s, slack);
+		if (best->tick == HBM_NONE ||
+		    score * best->weight < best->score * x->weight[t])
+			*best = (choice){t, score, x->weight[t]};
 		if (left <= 1)
+			return;
+	}
+}
+
+/* Is the floor of the run [first, last) below those beside it? */
+static bool is_valley(const hbm_xstate *s, const hbm_xframe *f, uint32_t first,
+                      uint32_t last)
+{
+	hbm_xoff floor = s->floor[first];
+
+	return (first == f->first || s->floor[first - 1] > floor) &&
+	       (last == f->last || s->floor[last] > floor);
+}
+
+/* The tick to branch on. */
+static uint32_t pick_tick(hbm_xsearch *x, const hbm_xframe *f)
+{
+	const hbm_xstate *s = x->s;
+	hbm_xoff lowest = lowest_floor(s, f);
+	bool only_lowest = x->style.lowest || s->m->in->pieces;
+	choice best = {.tick = HBM_NONE};
+
+	find_runs(x, f);
+	find_ready(x, f, only_lowest ? lowest : HBM_XOFF_MAX);
+	for (uint32_t t = f->first; t < f->last; t = x->run_end[t]) {
+		if (only_lowest ? s->floor[t] != lowest
+		                : s->floor[t] == HBM_XOFF_MAX ||
+		                          !is_valley(s, f, t, x->run_end[t]))
+			continue;
+		if (s->disabled & HBM_X_FEWEST)
+			return t;
+		weigh_ticks(x, t, x->run_end[t], &best);
+		if (best.score <= 1)
 			break;
 	}
-	return best;
+	return best.tick;
 }
 
 /* ---- answers ------------------------------------------------------------ */
@@ -161,26 +240,30 @@ static bool is_mirror(const hbm_xsearch *x, uint32_t i)
 	uint32_t below = s->life_top[m->life[i]];
 
 	if (!(s->disabled & HBM_X_TWINS) && m->twin[i] != HBM_NONE &&
-	    !s->placed[m->twin[i]])
+	    !hbm_xstate_placed(s, m->twin[i]))
 		return true;
 	return !(s->disabled & HBM_X_STACK) && !m->in->mod && below != HBM_NONE &&
 	       x->rank[below] > x->rank[i] &&
 	       s->off[below] + m->size[below] == s->low[i];
 }
 
+static bool covers(const hbm_xmodel *m, uint32_t i, uint32_t tick)
+{
+	for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++)
+		if (m->span[k].first <= tick && tick < m->span[k].last)
+			return true;
+	return false;
+}
+
 static bool list_candidates(hbm_xsearch *x, hbm_xframe *f)
 {
-	hbm_xstate *s = x->s;
-	const uint32_t *act = s->act + s->m->tick_first[f->tick];
-	hbm_xoff floor = s->floor[f->tick];
-
 	x->cands.n = f->cand;
-	if (!HBM_RESERVE(s->arena, &x->cands, s->n_active[f->tick]))
+	if (!HBM_RESERVE(x->s->arena, &x->cands, x->n_ready))
 		return false;
-	for (uint32_t k = 0; k < s->n_active[f->tick]; k++) {
-		uint32_t i = act[k], at = x->cands.n;
+	for (uint32_t k = 0; k < x->n_ready; k++) {
+		uint32_t i = x->ready[k], at = x->cands.n;
 
-		if (s->low[i] != floor || s->base[i] != floor || is_mirror(x, i))
+		if (!covers(x->s->m, i, f->tick) || is_mirror(x, i))
 			continue;
 		for (; at > f->cand && x->rank[x->cands.items[at - 1]] > x->rank[i];
 		     at--)

@@ -3,27 +3,24 @@
  * still lie, and what every tick has left. Every change is logged and can be
  * taken back.
  *
- * Invariants between calls: low[i] >= base[i] for each item that is not placed;
- * floor[t] is the least low of the active items of t, over[t] the least low
- * above it, alt[t] how many active items may start right at the floor; offsets
- * of placed items never pass the floor of a tick they share with an active one.
+ * Invariants between calls: low[i] >= base[i] for each item to come; floor[t] is
+ * the least low of the items to come at t (HBM_XOFF_MAX without any) and
+ * low[witness[t]] equals it; no placed item reaches above the floor of a tick it
+ * shares with one to come.
  *
- * Cost: a placement looks at each neighbour once and at the active items of each
- * tick whose floor may have risen. */
+ * Cost: a placement looks at each neighbour once, and at the items of each tick
+ * whose witness has risen until it finds the next. */
 #include "pack/exact.h"
 
 #include <string.h>
 
-#define XOFF_MAX INT64_MAX
-
 /* Least offset >= y that item i may have, its modulus and the pinned items
  * considered. */
-static hbm_xoff settle(const hbm_xmodel *m, uint32_t i, hbm_xoff y)
+static hbm_xoff settle_slow(const hbm_xmodel *m, uint32_t i, hbm_xoff y)
 {
 	const hbm_inst *in = m->in;
 
-	if (in->mod)
-		y = (hbm_xoff)hbm_item_up(in, i, (uint64_t)y);
+	y = (hbm_xoff)hbm_item_up(in, i, (uint64_t)y);
 	if (!m->pins)
 		return y;
 	for (uint32_t k = m->pins_first[i]; k < m->pins_first[i + 1]; k++) {
@@ -36,13 +33,16 @@ static hbm_xoff settle(const hbm_xmodel *m, uint32_t i, hbm_xoff y)
 	return y;
 }
 
+static inline hbm_xoff settle(const hbm_xmodel *m, uint32_t i, hbm_xoff y)
+{
+	return m->in->mod || m->pins ? settle_slow(m, i, y) : y;
+}
+
 /* Bytes of pinned items of tick t at or above y. */
-static hbm_xoff pinned_above(const hbm_xmodel *m, uint32_t t, hbm_xoff y)
+hbm_xoff hbm_xmodel_pinned_above(const hbm_xmodel *m, uint32_t t, hbm_xoff y)
 {
 	hbm_xoff sum = 0;
 
-	if (!m->tpins)
-		return 0;
 	for (uint32_t k = m->tpins_first[t]; k < m->tpins_first[t + 1]; k++) {
 		hbm_xoff from = (hbm_xoff)m->in->pin[m->tpins[k]];
 		hbm_xoff to = from + m->size[m->tpins[k]];
@@ -51,12 +51,6 @@ static hbm_xoff pinned_above(const hbm_xmodel *m, uint32_t t, hbm_xoff y)
 			sum += to - (from > y ? from : y);
 	}
 	return sum;
-}
-
-hbm_xoff hbm_xstate_slack(const hbm_xstate *s, uint32_t tick)
-{
-	return s->cap - s->floor[tick] - s->rest[tick] -
-	       pinned_above(s->m, tick, s->floor[tick]);
 }
 
 hbm_status hbm_xstate_init(hbm_arena *a, const hbm_xmodel *m, uint64_t disabled,
@@ -68,175 +62,120 @@ hbm_status hbm_xstate_init(hbm_arena *a, const hbm_xmodel *m, uint64_t disabled,
 	s->m = m;
 	s->arena = a;
 	s->disabled = disabled;
-	s->low = HBM_ARRAY(a, hbm_xoff, 3 * n + 3 * n_ticks);
-	s->life_before = HBM_ARRAY(
-		a, uint32_t, 2 * n + m->n_lives + 3 * (size_t)m->n_cells + 5 * n_ticks);
-	s->placed = HBM_ARRAY(a, bool, n + n_ticks);
-	HBM_NEED(s->low && s->life_before && s->placed);
+	s->low = HBM_ARRAY(a, hbm_xoff, 3 * n + 2 * n_ticks);
+	s->open = HBM_ARRAY(a, uint32_t, 4 * n + m->n_lives + 3 * n_ticks);
+	HBM_NEED(s->low && s->open);
 	s->base = s->low + n;
 	s->off = s->base + n;
 	s->rest = s->off + n;
 	s->floor = s->rest + n_ticks;
-	s->over = s->floor + n_ticks;
+	s->open_at = s->open + n;
+	s->life_before = s->open_at + n;
 	s->stack = s->life_before + n;
 	s->life_top = s->stack + n;
-	s->act = s->life_top + m->n_lives;
-	s->act_cell = s->act + m->n_cells;
-	s->cell_pos = s->act_cell + m->n_cells;
-	s->n_active = s->cell_pos + m->n_cells;
-	s->alt = s->n_active + n_ticks;
-	s->cut = s->alt + n_ticks;
-	s->dirty = s->cut + n_ticks;
-	s->is_dirty = s->placed + n;
+	s->witness = s->life_top + m->n_lives;
+	s->n_open = s->witness + n_ticks;
+	s->cut = s->n_open + n_ticks;
 	return HBM_OK;
 }
 
-static inline void touch(hbm_xstate *s, uint32_t t)
-{
-	if (!s->is_dirty[t]) {
-		s->is_dirty[t] = true;
-		s->dirty[s->n_dirty++] = t;
-	}
-}
-
-/* Raises an item; ticks whose figures it shaped are looked at again. */
 static void raise(hbm_xstate *s, uint32_t i, hbm_xoff low, hbm_xoff base)
 {
-	const hbm_xmodel *m = s->m;
-	hbm_xoff old = s->low[i];
-
 	if (!HBM_PUSH(s->arena, &s->item_log,
 	              (hbm_xitem_log){i, s->low[i], s->base[i]}))
 		s->nomem = true;
 	s->low[i] = low;
 	s->base[i] = base;
-	for (uint32_t c = m->cell_first[i]; c < m->cell_first[i + 1]; c++)
-		if (s->over[m->cell_tick[c]] >= old)
-			touch(s, m->cell_tick[c]);
 }
 
-typedef struct tick_sum {
-	hbm_xoff floor, over, at_floor;
-	uint32_t alt;
-} tick_sum;
-
-/* Without branches that depend on the data: this is where the time goes. */
-static tick_sum sum_tick(const hbm_xstate *s, uint32_t t)
-{
-	const uint32_t *act = s->act + s->m->tick_first[t];
-	const hbm_xoff *low = s->low, *base = s->base, *size = s->m->size;
-	uint32_t n = s->n_active[t];
-	tick_sum r = {XOFF_MAX, XOFF_MAX, 0, 0};
-
-	for (uint32_t k = 0; k < n; k++)
-		r.floor = low[act[k]] < r.floor ? low[act[k]] : r.floor;
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t i = act[k];
-		bool here = low[i] == r.floor;
-		hbm_xoff above = here ? XOFF_MAX : low[i];
-
-		r.over = above < r.over ? above : r.over;
-		r.at_floor += here ? size[i] : 0;
-		r.alt += here & (base[i] == r.floor);
-	}
-	return r;
-}
-
-/* Bytes that must fit into tick t; false: they do not. */
-static bool tick_fits(const hbm_xstate *s, uint32_t t, const tick_sum *r)
-{
-	if (!(s->disabled & HBM_X_SUM) && hbm_xstate_slack(s, t) < 0)
-		return false;
-	if (s->disabled & HBM_X_LATER || r->over == XOFF_MAX)
-		return true;
-	return r->over + s->rest[t] - r->at_floor + pinned_above(s->m, t, r->over) <=
-	       s->cap;
-}
-
-/* Renews the figures of the ticks that were touched. */
-static bool settle_ticks(hbm_xstate *s)
-{
-	bool fits = true;
-
-	for (uint32_t k = 0; k < s->n_dirty; k++) {
-		uint32_t t = s->dirty[k];
-		tick_sum r;
-
-		s->is_dirty[t] = false;
-		if (!fits || !s->n_active[t])
-			continue;
-		r = sum_tick(s, t);
-		s->work += s->n_active[t];
-		if (!HBM_PUSH(s->arena, &s->tick_log,
-		              (hbm_xtick_log){t, s->alt[t], s->floor[t], s->over[t]}))
-			s->nomem = true;
-		s->floor[t] = r.floor;
-		s->over[t] = r.over;
-		s->alt[t] = r.alt;
-		if (!tick_fits(s, t, &r)) {
-			s->failed_tick = t;
-			fits = false;
-		}
-	}
-	s->n_dirty = 0;
-	return fits && !s->nomem;
-}
-
-static void fill_active(hbm_xstate *s)
+/* The next witness of tick t, whose floor is at least `least`; false: what is to
+ * come does not fit. */
+static bool renew_tick(hbm_xstate *s, uint32_t t, hbm_xoff least)
 {
 	const hbm_xmodel *m = s->m;
+	uint32_t k = m->tick_first[t], end = m->tick_first[t + 1];
+	hbm_xoff floor = HBM_XOFF_MAX;
+	uint32_t witness = s->witness[t];
 
-	memset(s->n_active, 0, ((size_t)m->n_ticks + 1) * sizeof *s->n_active);
-	memset(s->cut, 0, ((size_t)m->n_ticks + 1) * sizeof *s->cut);
-	memset(s->rest, 0, ((size_t)m->n_ticks + 1) * sizeof *s->rest);
-	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t first = m->cell_first[i], end = m->cell_first[i + 1];
+	for (; k < end && floor > least; k++) {
+		uint32_t i = m->tick_item[k];
 
-		for (uint32_t c = first; c < end; c++) {
-			uint32_t t = m->cell_tick[c], at = s->n_active[t]++;
-
-			s->cell_pos[c] = at;
-			s->act[m->tick_first[t] + at] = i;
-			s->act_cell[m->tick_first[t] + at] = c;
-			s->rest[t] += m->size[i];
+		if (s->low[i] < floor) {
+			floor = s->low[i];
+			witness = i;
 		}
-		if (first < end)
-			for (uint32_t t = m->cell_tick[first] + 1;
-			     t <= m->cell_tick[end - 1]; t++)
-				s->cut[t]++;
+	}
+	s->work += k - m->tick_first[t];
+	if (!HBM_PUSH(s->arena, &s->tick_log,
+	              (hbm_xtick_log){t, s->witness[t], s->floor[t]}))
+		s->nomem = true;
+	s->floor[t] = floor;
+	s->witness[t] = witness;
+	if (!s->n_open[t] || s->disabled & HBM_X_SUM || hbm_xstate_slack(s, t) >= 0)
+		return true;
+	s->failed_tick = t;
+	return false;
+}
+
+/* Renews the ticks of `range` whose witness has risen. */
+static bool renew_ticks(hbm_xstate *s, hbm_xspan range)
+{
+	for (uint32_t t = range.first; t < range.last; t++)
+		if (s->low[s->witness[t]] != s->floor[t] &&
+		    !renew_tick(s, t, s->floor[t]))
+			return false;
+	return !s->nomem;
+}
+
+static void open_all(hbm_xstate *s)
+{
+	const hbm_xmodel *m = s->m;
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t <= m->n_ticks; t++) {
+		s->cut[t] = 0;
+		s->rest[t] = m->load[t];
+		s->n_open[t] =
+			t < m->n_ticks ? m->tick_first[t + 1] - m->tick_first[t] : 0;
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		hbm_xspan hull = hbm_xmodel_hull(m, i);
+
+		if (hbm_xmodel_pinned(m, i)) {
+			s->off[i] = (hbm_xoff)m->in->pin[i];
+			s->low[i] = s->base[i] = HBM_XOFF_MAX;
+			continue;
+		}
+		s->open_at[i] = n;
+		s->open[n++] = i;
+		for (uint32_t t = hull.first + 1; t < hull.last; t++)
+			s->cut[t]++;
 	}
 }
 
 bool hbm_xstate_reset(hbm_xstate *s, hbm_xoff cap)
 {
 	const hbm_xmodel *m = s->m;
+	bool fits = !m->clash && m->pins_end <= cap;
 
 	s->cap = cap;
 	s->n_placed = 0;
-	s->n_dirty = 0;
 	s->item_log.n = 0;
 	s->tick_log.n = 0;
-	fill_active(s);
-	memset(s->placed, 0, m->n * sizeof *s->placed);
-	memset(s->is_dirty, 0, ((size_t)m->n_ticks + 1) * sizeof *s->is_dirty);
+	open_all(s);
 	memset(s->life_top, 0xff, m->n_lives * sizeof *s->life_top);
-	if (m->clash || m->pins_end > cap)
-		return false;
-	for (uint32_t i = 0; i < m->n; i++) {
-		if (m->cell_first[i] == m->cell_first[i + 1]) {
-			s->off[i] = (hbm_xoff)m->in->pin[i];
-			continue;
-		}
+	for (uint32_t k = 0; k < m->n_free && fits; k++) {
+		uint32_t i = s->open[k];
+
 		s->low[i] = s->base[i] = settle(m, i, 0);
-		if (s->low[i] > cap - m->size[i])
-			return false;
+		fits = s->low[i] <= cap - m->size[i];
 	}
-	for (uint32_t t = 0; t < m->n_ticks; t++)
-		touch(s, t);
-	if (!settle_ticks(s))
-		return false;
+	for (uint32_t t = 0; t < m->n_ticks && fits; t++) {
+		s->witness[t] = m->tick_item[m->tick_first[t]];
+		fits = renew_tick(s, t, 0);
+	}
 	s->tick_log.n = 0;
-	return true;
+	return fits && !s->nomem;
 }
 
 hbm_xmark hbm_xstate_mark(const hbm_xstate *s)
@@ -244,45 +183,35 @@ hbm_xmark hbm_xstate_mark(const hbm_xstate *s)
 	return (hbm_xmark){s->item_log.n, s->tick_log.n, s->n_placed};
 }
 
-/* Takes item i out of the active lists of its ticks. */
-static void leave_ticks(hbm_xstate *s, uint32_t i)
+/* Item i is (`sign` 1) or is no longer (-1) to come. */
+static void count_item(hbm_xstate *s, uint32_t i, int sign)
 {
 	const hbm_xmodel *m = s->m;
-	uint32_t first = m->cell_first[i], end = m->cell_first[i + 1];
+	hbm_xspan hull = hbm_xmodel_hull(m, i);
+	hbm_xoff size = sign * m->size[i];
 
-	for (uint32_t c = first; c < end; c++) {
-		uint32_t t = m->cell_tick[c], at = s->cell_pos[c];
-		uint32_t last = --s->n_active[t];
-		uint32_t *act = s->act + m->tick_first[t];
-		uint32_t *act_cell = s->act_cell + m->tick_first[t];
-
-		act[at] = act[last];
-		act_cell[at] = act_cell[last];
-		s->cell_pos[act_cell[at]] = at;
-		act[last] = i;
-		act_cell[last] = c;
-		s->cell_pos[c] = last;
-		s->rest[t] -= m->size[i];
-		touch(s, t);
-	}
-	for (uint32_t t = m->cell_tick[first] + 1; t <= m->cell_tick[end - 1]; t++)
-		s->cut[t]--;
+	for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++)
+		for (uint32_t t = m->span[k].first; t < m->span[k].last; t++) {
+			s->rest[t] += size;
+			s->n_open[t] += (uint32_t)sign;
+		}
+	for (uint32_t t = hull.first + 1; t < hull.last; t++)
+		s->cut[t] += (uint32_t)sign;
 }
 
-/* The reverse, in the reverse order of leaving. */
-static void rejoin_ticks(hbm_xstate *s, uint32_t i)
+static void close_item(hbm_xstate *s, uint32_t i)
 {
-	const hbm_xmodel *m = s->m;
-	uint32_t first = m->cell_first[i], end = m->cell_first[i + 1];
+	uint32_t life = s->m->life[i], at = s->open_at[i];
+	uint32_t last = s->open[s->m->n_free - 1 - s->n_placed];
 
-	for (uint32_t c = first; c < end; c++) {
-		uint32_t t = m->cell_tick[c];
-
-		s->n_active[t]++;
-		s->rest[t] += m->size[i];
-	}
-	for (uint32_t t = m->cell_tick[first] + 1; t <= m->cell_tick[end - 1]; t++)
-		s->cut[t]++;
+	s->open[at] = last;
+	s->open_at[last] = at;
+	s->open[s->m->n_free - 1 - s->n_placed] = i;
+	s->open_at[i] = s->m->n_free - 1 - s->n_placed;
+	s->stack[s->n_placed++] = i;
+	s->life_before[i] = s->life_top[life];
+	s->life_top[life] = i;
+	count_item(s, i, -1);
 }
 
 void hbm_xstate_undo(hbm_xstate *s, hbm_xmark to)
@@ -297,15 +226,13 @@ void hbm_xstate_undo(hbm_xstate *s, hbm_xmark to)
 		hbm_xtick_log *l = &s->tick_log.items[--s->tick_log.n];
 
 		s->floor[l->tick] = l->floor;
-		s->over[l->tick] = l->over;
-		s->alt[l->tick] = l->alt;
+		s->witness[l->tick] = l->witness;
 	}
 	while (s->n_placed > to.placed) {
 		uint32_t i = s->stack[--s->n_placed];
 
-		s->placed[i] = false;
 		s->life_top[s->m->life[i]] = s->life_before[i];
-		rejoin_ticks(s, i);
+		count_item(s, i, 1);
 	}
 }
 
@@ -314,36 +241,38 @@ static bool lift_neighbours(hbm_xstate *s, uint32_t i, hbm_xoff top)
 {
 	const hbm_xmodel *m = s->m;
 
+	s->work += m->adj_first[i + 1] - m->adj_first[i];
 	for (uint32_t k = m->adj_first[i]; k < m->adj_first[i + 1]; k++) {
 		uint32_t j = m->adj[k];
 		hbm_xoff base;
 
-		if (s->placed[j] || s->base[j] >= top)
+		if (s->base[j] >= top)
 			continue;
 		base = settle(m, j, top);
 		raise(s, j, s->low[j] < base ? base : s->low[j], base);
 		if (s->low[j] > s->cap - m->size[j]) {
-			s->failed_tick = m->cell_tick[m->cell_first[j]];
+			s->failed_tick = m->span[m->span_first[j]].first;
 			return false;
 		}
 	}
-	s->work += m->adj_first[i + 1] - m->adj_first[i];
 	return true;
 }
 
 bool hbm_xstate_place(hbm_xstate *s, uint32_t i)
 {
-	uint32_t life = s->m->life[i];
-	bool fits;
+	const hbm_xmodel *m = s->m;
+	hbm_xoff top = s->low[i] + m->size[i];
 
 	s->off[i] = s->low[i];
-	s->placed[i] = true;
-	s->stack[s->n_placed++] = i;
-	s->life_before[i] = s->life_top[life];
-	s->life_top[life] = i;
-	leave_ticks(s, i);
-	fits = lift_neighbours(s, i, s->off[i] + s->m->size[i]);
-	return settle_ticks(s) && fits;
+	close_item(s, i);
+	raise(s, i, HBM_XOFF_MAX, HBM_XOFF_MAX);
+	if (!lift_neighbours(s, i, top))
+		return false;
+	for (uint32_t k = m->span_first[i]; k < m->span_first[i + 1]; k++)
+		for (uint32_t t = m->span[k].first; t < m->span[k].last; t++)
+			if (!renew_tick(s, t, top))
+				return false;
+	return renew_ticks(s, m->reach[i]);
 }
 
 /* Least offset of item i when it is not at its low: it then lies on the top of
@@ -351,55 +280,39 @@ bool hbm_xstate_place(hbm_xstate *s, uint32_t i)
 static hbm_xoff support(hbm_xstate *s, uint32_t i)
 {
 	const hbm_xmodel *m = s->m;
-	hbm_xoff best = XOFF_MAX, end = s->low[i] + m->size[i];
+	hbm_xoff best = HBM_XOFF_MAX, end = s->low[i] + m->size[i];
 
 	for (uint32_t k = m->adj_first[i]; k < m->adj_first[i + 1]; k++) {
 		uint32_t j = m->adj[k];
 
-		if (!s->placed[j] && s->low[j] < end && s->low[j] + m->size[j] < best)
+		if (s->low[j] < end && s->low[j] + m->size[j] < best)
 			best = s->low[j] + m->size[j];
 	}
 	s->work += m->adj_first[i + 1] - m->adj_first[i];
-	return best == XOFF_MAX ? best : settle(m, i, best);
+	return best == HBM_XOFF_MAX ? best : settle(m, i, best);
 }
 
 bool hbm_xstate_waste(hbm_xstate *s, uint32_t tick)
 {
-	const uint32_t *act = s->act + s->m->tick_first[tick];
+	const hbm_xmodel *m = s->m;
 	hbm_xoff floor = s->floor[tick];
-	bool fits = true;
+	hbm_xspan range = {tick, tick + 1};
 
-	for (uint32_t k = 0; k < s->n_active[tick] && fits; k++) {
-		uint32_t i = act[k];
+	s->failed_tick = tick;
+	for (uint32_t k = m->tick_first[tick]; k < m->tick_first[tick + 1]; k++) {
+		uint32_t i = m->tick_item[k];
+		hbm_xspan hull = hbm_xmodel_hull(m, i);
 		hbm_xoff low;
 
 		if (s->low[i] != floor)
 			continue;
-		low = s->disabled & HBM_X_SUPPORT ? settle(s->m, i, floor + 1)
+		low = s->disabled & HBM_X_SUPPORT ? settle(m, i, floor + 1)
 		                                  : support(s, i);
-		fits = low <= s->cap - s->m->size[i];
-		if (fits)
-			raise(s, i, low, s->base[i]);
-		else
-			s->failed_tick = tick;
+		if (low > s->cap - m->size[i])
+			return false;
+		raise(s, i, low, s->base[i]);
+		range.first = hull.first < range.first ? hull.first : range.first;
+		range.last = hull.last > range.last ? hull.last : range.last;
 	}
-	return settle_ticks(s) && fits;
-}
-
-bool hbm_xstate_flat(const hbm_xstate *s, uint32_t tick)
-{
-	const hbm_xmodel *m = s->m;
-	const uint32_t *act = s->act + m->tick_first[tick];
-	hbm_xoff floor = s->floor[tick];
-
-	for (uint32_t k = 0; k < s->n_active[tick]; k++) {
-		uint32_t i = act[k];
-
-		if (s->low[i] != floor)
-			continue;
-		for (uint32_t c = m->cell_first[i]; c < m->cell_first[i + 1]; c++)
-			if (s->floor[m->cell_tick[c]] != floor)
-				return false;
-	}
-	return true;
+	return renew_ticks(s, range);
 }

@@ -233,37 +233,37 @@ static void check_kind(uint32_t kind, uint32_t n_rounds)
 static void plain(void **state)
 {
 	(void)state;
-	check_kind(0, 1000);
+	check_kind(0, 600);
 }
 
 static void aligned(void **state)
 {
 	(void)state;
-	check_kind(HBM_F_ALIGN, 500);
+	check_kind(HBM_F_ALIGN, 250);
 }
 
 static void pinned(void **state)
 {
 	(void)state;
-	check_kind(HBM_F_PINS, 500);
-	check_kind(HBM_F_PINS | HBM_F_ALIGN, 500);
+	check_kind(HBM_F_PINS, 250);
+	check_kind(HBM_F_PINS | HBM_F_ALIGN, 250);
 }
 
 static void gaps(void **state)
 {
 	(void)state;
-	check_kind(HBM_F_PIECES, 500);
-	check_kind(HBM_F_PIECES | HBM_F_PINS | HBM_F_ALIGN, 500);
+	check_kind(HBM_F_PIECES, 250);
+	check_kind(HBM_F_PIECES | HBM_F_PINS | HBM_F_ALIGN, 250);
 }
 
 /* HBM_F_HINTS stands for windows here. */
 static void windows_and_groups(void **state)
 {
 	(void)state;
-	check_kind(HBM_F_PIECES | HBM_F_HINTS, 500);
-	check_kind(HBM_F_PIECES | HBM_F_HINTS | HBM_F_PINS | HBM_F_ALIGN, 300);
-	check_kind(HBM_F_GROUPS, 400);
-	check_kind(HBM_F_GROUPS | HBM_F_PIECES | HBM_F_HINTS, 400);
+	check_kind(HBM_F_PIECES | HBM_F_HINTS, 250);
+	check_kind(HBM_F_PIECES | HBM_F_HINTS | HBM_F_PINS | HBM_F_ALIGN, 150);
+	check_kind(HBM_F_GROUPS, 200);
+	check_kind(HBM_F_GROUPS | HBM_F_PIECES | HBM_F_HINTS, 200);
 }
 
 /* ---- laws --------------------------------------------------------------- */
@@ -283,7 +283,7 @@ static void laws(void **state)
 	uint64_t seed = 99;
 
 	(void)state;
-	for (uint32_t round = 0; round < 2000; round++) {
+	for (uint32_t round = 0; round < 1000; round++) {
 		instance x;
 		uint64_t extent;
 
