@@ -14,6 +14,13 @@ static const cli_option *const groups[] = {
 	cli_input_options, own, cli_output_options, cli_common_options, NULL,
 };
 
+static const char *severity(hbm_diag_severity s)
+{
+	return s == HBM_DIAG_NOTE      ? "note"
+	       : s == HBM_DIAG_WARNING ? "warning"
+	                               : "error";
+}
+
 static void print_json(hbm_context *cx, FILE *f, bool valid)
 {
 	fprintf(f, "{\n  \"schema\": \"hbmplan.validation\",\n"
@@ -22,7 +29,7 @@ static void print_json(hbm_context *cx, FILE *f, bool valid)
 	for (uint32_t i = 0; i < hbm_context_n_diagnostics(cx); i++) {
 		hbm_diagnostic d = hbm_context_diagnostic(cx, i);
 		fprintf(f, "%s\n    {\"severity\": \"%s\", \"code\": %" PRIu32 ", \"text\": ",
-		        i ? "," : "", d.severity == HBM_DIAG_NOTE ? "note" : "error", d.code);
+		        i ? "," : "", severity(d.severity), d.code);
 		cli_json_string(f, d.text);
 		fputc('}', f);
 	}

@@ -34,6 +34,11 @@ static hbm_status begin(filler *f)
 /* A buffer that no block can hold. */
 static hbm_status too_large(filler *f, uint32_t i)
 {
+	int64_t tick;
+
+	HBM_TRY(hbm_lower_bound(f->a, f->p, &f->out.lower_bound, &tick));
+	f->out.extent = HBM_NO_OFFSET;
+	f->out.allocator = NULL;
 	HBM_NEED(f->out.witness = HBM_ARRAY(f->a, uint32_t, 1));
 	f->out.witness[0] = i;
 	f->out.n_witness = 1;
