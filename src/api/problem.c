@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 #include "pack/blocks.h"
+#include "verify/certificate.h"
 #include "verify/placement.h"
 
 #include <string.h>
@@ -42,12 +43,15 @@ hbm_status hbm_place(hbm_context *cx, const hbm_problem *p, const hbm_solve_opts
 	hbm_placement pl;
 	hbm_arena arena;
 	hbm_status status;
+	bool proved;
 
 	hbm_solve_defaults(&defaults);
 	hbm_arena_init(&arena, &cx->mem);
 	status = hbm_solve_blocks(&arena, p, opts ? opts : &defaults, &cx->diags, &pl);
 	if (status == HBM_OK && pl.outcome != HBM_INFEASIBLE)
 		status = hbm_verify_placement(&arena, p, &pl, &cx->diags);
+	if (status == HBM_OK && !pl.block && pl.outcome != HBM_INFEASIBLE)
+		status = hbm_verify_claims(&arena, p, &pl, &cx->diags, &proved);
 	if (status == HBM_OK)
 		status = keep(cx, p, &pl);
 	hbm_arena_fini(&arena);

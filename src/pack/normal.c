@@ -523,9 +523,9 @@ static hbm_status cut_pieces(hbm_arena *keep, hbm_arena *scratch, const hbm_prob
 }
 
 static hbm_status simple_lives(hbm_arena *keep, hbm_arena *scratch,
-                               const hbm_problem *p, const uint32_t *ids,
-                               const raw_items *r, uint32_t *start, uint32_t *end,
-                               hbm_inst *in, tick_list *ticks)
+                               const uint32_t *ids, const raw_items *r,
+                               uint32_t *start, uint32_t *end, hbm_inst *in,
+                               tick_list *ticks)
 {
 	int64_t *rs = HBM_ARRAY(scratch, int64_t, (size_t)r->n + 1);
 	int64_t *re = HBM_ARRAY(scratch, int64_t, (size_t)r->n + 1);
@@ -538,7 +538,7 @@ static hbm_status simple_lives(hbm_arena *keep, hbm_arena *scratch,
 	}
 	HBM_TRY(dense_ticks(scratch, r->n, rs, re, start, end, ticks));
 	in->n_ticks = ticks->n;
-	if (!p->group)
+	if (!r->group)
 		return HBM_OK;
 	group = HBM_ARRAY(keep, uint32_t, (size_t)r->n + 1);
 	HBM_NEED(group);
@@ -585,7 +585,7 @@ static hbm_status build(hbm_arena *keep, hbm_arena *scratch, const hbm_problem *
 	if (pieces)
 		return cut_pieces(keep, scratch, p, ids, r, ret->unit, start, end, in,
 		                  ticks);
-	return simple_lives(keep, scratch, p, ids, r, start, end, in, ticks);
+	return simple_lives(keep, scratch, ids, r, start, end, in, ticks);
 }
 
 static hbm_status link_back(hbm_arena *keep, hbm_arena *scratch, const hbm_problem *p,
