@@ -86,9 +86,10 @@ hbm_status hbm_planned_make(hbm_context *cx, const hbm_input *in, const char *ta
 }
 
 static hbm_status read_homes(hbm_context *cx, const hbm_input *in, const char *target,
-                             hbm_planned *p)
+                             const hbm_plan_opts *opts, hbm_planned *p)
 {
 	HBM_TRY(open_planned(cx, in, target, p));
+	set_share(&p->target, opts ? opts->lx_share_ppm : HBM_NO_OFFSET);
 	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
 	HBM_TRY(hbm_plan_from_homes(&p->arena, &cx->diags, &p->prog, &p->target, &p->plan));
 	return hbm_complete(cx, p);
@@ -96,9 +97,11 @@ static hbm_status read_homes(hbm_context *cx, const hbm_input *in, const char *t
 
 /* A plan holds for the target that it was made for, unless the user says another. */
 static hbm_status read_json(hbm_context *cx, const hbm_input *in, const char *target,
-                            const hbm_plan_json *json, hbm_planned *p)
+                            const hbm_plan_opts *opts, const hbm_plan_json *json,
+                            hbm_planned *p)
 {
 	HBM_TRY(open_planned(cx, in, target ? target : hbm_plan_json_target(json), p));
+	set_share(&p->target, opts ? opts->lx_share_ppm : HBM_NO_OFFSET);
 	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
 	HBM_TRY(hbm_plan_json_read(&p->arena, &cx->diags, json, &p->prog, &p->target,
 	                           &p->plan));
@@ -106,17 +109,17 @@ static hbm_status read_json(hbm_context *cx, const hbm_input *in, const char *ta
 }
 
 static hbm_status read(hbm_context *cx, const hbm_input *in, const char *target,
-                       const char *path, hbm_planned *p)
+                       const hbm_plan_opts *opts, const char *path, hbm_planned *p)
 {
 	hbm_plan_json json;
 	hbm_bytes bytes;
 	hbm_status status;
 
 	if (!path)
-		return read_homes(cx, in, target, p);
+		return read_homes(cx, in, target, opts, p);
 	HBM_TRY(hbm_file_read(&p->arena, &cx->diags, path, 0, &bytes));
 	HBM_TRY(hbm_plan_json_open(&cx->diags, path, bytes.data, bytes.n, &json));
-	status = read_json(cx, in, target, &json, p);
+	status = read_json(cx, in, target, opts, &json, p);
 	hbm_plan_json_close(&json);
 	return status;
 }
@@ -127,11 +130,10 @@ hbm_status hbm_planned_read(hbm_context *cx, const hbm_input *in, const char *ta
 {
 	hbm_planned *p;
 
-	(void)opts;
 	HBM_TRY(need_program(cx, in));
 	HBM_NEED(p = hbm_handle_new(cx, sizeof *p));
 	hbm_arena_init(&p->arena, &cx->mem);
-	return finish(read(cx, in, target, path, p), p, ret);
+	return finish(read(cx, in, target, opts, path, p), p, ret);
 }
 
 void hbm_planned_free(hbm_planned *p)

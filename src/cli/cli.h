@@ -75,6 +75,8 @@ extern const cli_option cli_input_options[], cli_plan_options[],
  * after a message. */
 int cli_parse(const cli_command *command, int argc, char **argv, cli_args *ret);
 void cli_help(const cli_command *command);
+/* --dxp-lx-frac-avail: a fraction of at most six decimals. */
+bool cli_set_share(cli_args *args, const char *value);
 /* --capacity, for commands that take it. */
 bool cli_set_capacity(cli_args *args, const char *value);
 /* A size such as 4096, 0x1000, 2Ki, 14GiB. */

@@ -69,7 +69,7 @@ static bool set_bind(cli_args *a, const char *v)
 }
 
 /* A fraction of at most six decimals, kept as millionths. */
-static bool set_share(cli_args *a, const char *v)
+bool cli_set_share(cli_args *a, const char *v)
 {
 	uint64_t whole = 0, part = 0, scale = 1000000;
 
@@ -118,7 +118,7 @@ const cli_option cli_plan_options[] = {
 	 CLI_STRING, AT(plan.lx_features), NULL},
 	{"--lx-solver", "NAME", "scratchpad solver", CLI_STRING, AT(plan.lx_solver), NULL},
 	{"--dxp-lx-frac-avail", "F", "share of LX that the back end keeps", CLI_CUSTOM, 0,
-	 set_share},
+	 cli_set_share},
 	{"--sencores", "N", "cores to divide work over", CLI_UINT, AT(plan.cores), NULL},
 	{"--pool-cap", "BYTES", "largest pool (default: the target's)", CLI_SIZE,
 	 AT(plan.pool_cap), NULL},
