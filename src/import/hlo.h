@@ -152,6 +152,9 @@ typedef struct hlo_comp {
 	hbm_span shares;       /* in module.shares */
 } hlo_comp;
 
+/* Leaves that all calls together may hand over. */
+enum { HLO_MAX_COMPARED = 1 << 27 };
+
 typedef struct hlo_module {
 	hbm_arena *arena;
 	hbm_diags *diags;
@@ -164,6 +167,7 @@ typedef struct hlo_module {
 	hbm_sym name;
 	bool scheduled;
 	uint32_t entry; /* computation */
+	uint64_t compared; /* leaves that calls were checked for */
 	HBM_VEC(hlo_node) nodes;
 	HBM_VEC(uint32_t) kids;       /* node ids */
 	HBM_VEC(uint32_t) leaf_nodes; /* node ids */
@@ -186,6 +190,9 @@ typedef struct hlo_module {
 
 void hlo_module_init(hlo_module *m, hbm_arena *a, hbm_diags *d, hbm_syms *syms,
                      const char *file);
+/* A string of the input as a name: UTF-8 without NUL, '?' for bytes that are not.
+ * `escapes`: \\c stands for c. HBM_NONE: out of memory. */
+hbm_sym hlo_clean(hbm_arena *a, hbm_syms *syms, hlo_slice s, bool escapes);
 /* Keeps the text for messages and finds its lines. */
 hbm_status hlo_set_text(hlo_module *m, const char *text, size_t n) HBM_MUST_USE;
 /* Place of a byte of the text. */

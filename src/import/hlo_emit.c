@@ -6,8 +6,8 @@
  * outside any bundle, loops become loops, branches regions; a move that copies
  * becomes an op of its own.
  *
- * Copies     Those at one border are made at once: what another copy would overwrite
- *            is saved first.
+ * Copies     Those at one border are made at once: one that overwrites what another
+ *            reads comes after it; where they go round in circles they are saved first.
  * Cost       Linear. */
 #include "import/hlo_flat.h"
 
@@ -22,7 +22,8 @@ typedef struct emitter {
 	uint32_t *lead;       /* root value -> the value that owns the bytes */
 	uint32_t *tensor;     /* value -> tensor, HBM_NONE: none yet */
 	bool *host;           /* root value -> the class is in host memory */
-	bool *writing;        /* root value -> a copy of this border writes it */
+	uint32_t *readers;    /* root value -> copies of this border that read it */
+	uint32_t *writer;     /* root value -> the copy that writes it, HBM_NONE */
 	uint32_t *twin;       /* value -> the one whose tensor it has, in general itself */
 	bool *argument;       /* value -> stands for what an argument's bytes end with */
 	hbm_map n_tensors;    /* name -> tensors of that name so far */
@@ -74,31 +75,38 @@ static void leaf_path(const hlo_module *m, const hlo_instr *x, uint32_t leaf, ch
 		snprintf(buf + at, size - at, "}");
 }
 
+/* name@k */
+static hbm_sym numbered(emitter *e, const char *text, size_t n, uint32_t k)
+{
+	char buf[32];
+	size_t tail = (size_t)snprintf(buf, sizeof buf, "@%u", k);
+	char *s = HBM_ARRAY(e->arena, char, n + tail);
+
+	if (!s)
+		return HBM_NONE;
+	memcpy(s, text, n);
+	memcpy(s + n, buf, tail);
+	return hbm_intern(&e->p->syms, s, n + tail);
+}
+
 /* The name itself the first time, then name@2, name@3, ... */
 static hbm_sym unique(emitter *e, hbm_map *counts, const char *text, size_t n)
 {
-	hbm_sym sym = hbm_intern(&e->p->syms, text, n);
+	hbm_sym sym = hbm_intern(&e->p->syms, text, n), name = sym;
 	uint32_t k;
-	char buf[32];
-	char *s;
-	int tail;
 
 	if (sym == HBM_NONE)
 		return sym;
 	k = hbm_map_get(counts, sym);
 	k = k == HBM_NONE ? 1 : k + 1;
-	if (!hbm_map_set(counts, sym, k))
+	if (k > 1) /* an input may have such a name of its own */
+		while ((name = numbered(e, text, n, k)) != HBM_NONE &&
+		       hbm_map_get(counts, name) != HBM_NONE)
+			k++;
+	if (name == HBM_NONE || !hbm_map_set(counts, sym, k) ||
+	    (name != sym && !hbm_map_set(counts, name, 1)))
 		return HBM_NONE;
-	if (k == 1)
-		return sym;
-	tail = snprintf(buf, sizeof buf, "@%u", k);
-	s = HBM_ARRAY(e->arena, char, n + (size_t)tail);
-	if (!s)
-		return HBM_NONE;
-	memcpy(s, text, n);
-	memcpy(s + n, buf, (size_t)tail);
-	/* '@' is in no HLO name, so this one is free. */
-	return hbm_intern(&e->p->syms, s, n + (size_t)tail);
+	return name;
 }
 
 static hbm_sym name_with(emitter *e, hbm_map *counts, uint32_t i, uint32_t leaf,
@@ -120,22 +128,6 @@ static hbm_sym name_with(emitter *e, hbm_map *counts, uint32_t i, uint32_t leaf,
 	return unique(e, counts, s, strlen(s));
 }
 
-/* The text with \c in place of c taken back. */
-static hbm_sym unescaped(emitter *e, hlo_slice s)
-{
-	char *buf = HBM_ARRAY(e->arena, char, s.n);
-	size_t n = 0;
-
-	if (!buf)
-		return HBM_NONE;
-	for (uint32_t i = 0; i < s.n; i++) {
-		if (s.s[i] == '\\' && i + 1 < s.n)
-			i++;
-		buf[n++] = s.s[i];
-	}
-	return hbm_intern(&e->p->syms, buf, n);
-}
-
 /* "file:line" of the metadata with the framework's name of the operation as owner;
  * without a file that name. */
 static hbm_status source(emitter *e, const hlo_instr *x, hbm_sym *ret_src,
@@ -144,6 +136,7 @@ static hbm_status source(emitter *e, const hlo_instr *x, hbm_sym *ret_src,
 	const hlo_module *m = e->f->m;
 	hlo_meta at = x->meta;
 	char line[24];
+	uint32_t n;
 	char *s;
 
 	if (!at.file.n && at.frame && at.frame <= m->frames.n) {
@@ -154,7 +147,7 @@ static hbm_status source(emitter *e, const hlo_instr *x, hbm_sym *ret_src,
 		}
 	}
 	if (at.op_name.n) {
-		*ret_owner = unescaped(e, at.op_name);
+		*ret_owner = hlo_clean(e->arena, &e->p->syms, at.op_name, true);
 		HBM_NEED(*ret_owner != HBM_NONE);
 	}
 	if (!at.file.n) {
@@ -162,11 +155,11 @@ static hbm_status source(emitter *e, const hlo_instr *x, hbm_sym *ret_src,
 		*ret_owner = 0;
 		return HBM_OK;
 	}
-	snprintf(line, sizeof line, ":%" PRIu64, at.line);
+	n = (uint32_t)snprintf(line, sizeof line, ":%" PRIu64, at.line);
 	HBM_NEED(s = HBM_ARRAY(e->arena, char, at.file.n + sizeof line));
 	memcpy(s, at.file.s, at.file.n);
-	strcpy(s + at.file.n, line);
-	*ret_src = hbm_intern_cstr(&e->p->syms, s);
+	memcpy(s + at.file.n, line, n);
+	*ret_src = hlo_clean(e->arena, &e->p->syms, (hlo_slice){s, at.file.n + n}, true);
 	HBM_NEED(*ret_src != HBM_NONE);
 	return HBM_OK;
 }
@@ -188,7 +181,9 @@ static hbm_status find_leads(emitter *e)
 	HBM_NEED(e->lead = HBM_ARRAY(e->arena, uint32_t, f->values.n));
 	HBM_NEED(e->tensor = HBM_ARRAY(e->arena, uint32_t, f->values.n));
 	HBM_NEED(e->host = HBM_ZARRAY(e->arena, bool, f->values.n));
-	HBM_NEED(e->writing = HBM_ZARRAY(e->arena, bool, f->values.n));
+	HBM_NEED(e->readers = HBM_ZARRAY(e->arena, uint32_t, f->values.n));
+	HBM_NEED(e->writer = HBM_ARRAY(e->arena, uint32_t, f->values.n));
+	memset(e->writer, 0xff, f->values.n * sizeof *e->writer);
 	HBM_NEED(e->argument = HBM_ZARRAY(e->arena, bool, f->values.n));
 	HBM_NEED(e->twin = HBM_ARRAY(e->arena, uint32_t, f->values.n));
 	memset(e->lead, 0xff, f->values.n * sizeof *e->lead);
@@ -335,10 +330,10 @@ static hbm_node_id parent(const emitter *e)
 }
 
 static hbm_status add_op(emitter *e, uint32_t i, hbm_sym name, hbm_op_kind kind,
-                         const char *opname, size_t n, hbm_op_id *ret)
+                         hlo_slice opname, hbm_op_id *ret)
 {
 	const hlo_instr *x = &e->f->m->instrs.items[i];
-	hbm_sym op = hbm_intern(&e->p->syms, opname, n), owner = 0;
+	hbm_sym op = hlo_clean(e->arena, &e->p->syms, opname, true), owner = 0;
 	hbm_op *o;
 
 	HBM_NEED(name != HBM_NONE && op != HBM_NONE);
@@ -397,17 +392,14 @@ static hbm_status emit_op(emitter *e, const hlo_step *x, uint32_t step)
 {
 	const hlo_instr *in = &e->f->m->instrs.items[x->instr];
 	const hlo_opcode_info *info = &hlo_opcode_infos[in->opcode];
-	const char *opname = info->text;
-	size_t n = strlen(opname);
+	hlo_slice opname = {info->text, (uint32_t)strlen(info->text)};
 	hbm_sym name = unique(e, &e->n_ops, hbm_sym_str(&e->p->syms, in->name),
 	                      hbm_sym_len(&e->p->syms, in->name));
 	hbm_op_id op;
 
-	if (in->target.n) {
-		opname = in->target.s;
-		n = in->target.n;
-	}
-	HBM_TRY(add_op(e, x->instr, name, x->nop ? HBM_OP_NOP : info->kind, opname, n, &op));
+	if (in->target.n)
+		opname = in->target;
+	HBM_TRY(add_op(e, x->instr, name, x->nop ? HBM_OP_NOP : info->kind, opname, &op));
 	if (in->opcode == HLO_OP_COPY)
 		HBM_NEED(hbm_add_attr_flag(e->p, &e->p->ops.items[op].attrs, "copy"));
 	HBM_TRY(add_operands(e, x, op));
@@ -421,8 +413,8 @@ static hbm_status emit_copy(emitter *e, uint32_t i, uint32_t leaf, const char *t
 {
 	hbm_op_id op;
 
-	HBM_TRY(add_op(e, i, name_with(e, &e->n_ops, i, leaf, tail), HBM_OP_DMA, "copy", 4,
-	               &op));
+	HBM_TRY(add_op(e, i, name_with(e, &e->n_ops, i, leaf, tail), HBM_OP_DMA,
+	               (hlo_slice){"copy", 4}, &op));
 	HBM_NEED(hbm_add_attr_flag(e->p, &e->p->ops.items[op].attrs, "copy"));
 	HBM_NEED(hbm_add_read(e->p, op, from));
 	HBM_NEED(hbm_add_write(e->p, op, to));
@@ -452,32 +444,83 @@ static hbm_status save(emitter *e, const hlo_move *m, const char *tail,
 	return emit_copy(e, to->instr, to->leaf, tail, from, id);
 }
 
-static hbm_status emit_copies(emitter *e, const hlo_step *x, const char *tail)
+static const hlo_move *move_at(const emitter *e, const hlo_step *x, uint32_t i)
 {
-	const hlo_flat *f = e->f;
-	hbm_tensor_id *from = HBM_ARRAY(e->arena, hbm_tensor_id, x->moves.n), to;
+	return &e->f->moves.items[x->moves.first + i];
+}
+
+static uint32_t root_from(const emitter *e, const hlo_move *m)
+{
+	return e->f->root[hlo_value_of(e->f, m->from)];
+}
+
+static hbm_status make_copy(emitter *e, const hlo_move *m, hbm_tensor_id from,
+                            const char *tail)
+{
+	const hlo_value *v = value(e, m->to);
+	hbm_tensor_id to;
+
+	HBM_TRY(tensor_of(e, m->to, &to));
+	return emit_copy(e, v->instr, v->leaf, tail, from, to);
+}
+
+/* Copies whose target nobody still has to read, until there are none. */
+static hbm_status free_copies(emitter *e, const hlo_step *x, const char *tail, bool *done)
+{
+	uint32_t *todo = HBM_ARRAY(e->arena, uint32_t, x->moves.n), n = 0;
+	hbm_tensor_id from;
+
+	HBM_NEED(todo);
+	for (uint32_t i = 0; i < x->moves.n; i++)
+		if (!done[i] && !e->readers[e->f->root[move_at(e, x, i)->to]])
+			todo[n++] = i;
+	for (uint32_t i = 0; i < n; i++) {
+		const hlo_move *m = move_at(e, x, todo[i]);
+		uint32_t r = root_from(e, m);
+		done[todo[i]] = true;
+		HBM_TRY(tensor_of(e, m->from, &from));
+		HBM_TRY(make_copy(e, m, from, tail));
+		if (!--e->readers[r] && e->writer[r] != HBM_NONE && !done[e->writer[r]])
+			todo[n++] = e->writer[r];
+	}
+	return HBM_OK;
+}
+
+/* What is left goes round in circles: all of it is saved, then all is put in place. */
+static hbm_status circles(emitter *e, const hlo_step *x, const char *tail,
+                          const bool *done)
+{
+	hbm_tensor_id *from = HBM_ARRAY(e->arena, hbm_tensor_id, x->moves.n);
 
 	HBM_NEED(from);
+	for (uint32_t i = 0; i < x->moves.n; i++)
+		if (!done[i])
+			HBM_TRY(save(e, move_at(e, x, i), ".save", &from[i]));
+	for (uint32_t i = 0; i < x->moves.n; i++)
+		if (!done[i])
+			HBM_TRY(make_copy(e, move_at(e, x, i), from[i], tail));
+	return HBM_OK;
+}
+
+static hbm_status emit_copies(emitter *e, const hlo_step *x, const char *tail)
+{
+	bool *done = HBM_ZARRAY(e->arena, bool, x->moves.n);
+
+	HBM_NEED(done);
 	for (uint32_t i = 0; i < x->moves.n; i++) {
-		const hlo_move *m = &f->moves.items[x->moves.first + i];
-		if (m->copy)
-			e->writing[f->root[m->to]] = true;
-	}
-	for (uint32_t i = 0; i < x->moves.n; i++) {
-		const hlo_move *m = &f->moves.items[x->moves.first + i];
-		if (m->copy && e->writing[f->root[hlo_value_of(f, m->from)]])
-			HBM_TRY(save(e, m, ".save", &from[i]));
-		else if (m->copy)
-			HBM_TRY(tensor_of(e, m->from, &from[i]));
-	}
-	for (uint32_t i = 0; i < x->moves.n; i++) {
-		const hlo_move *m = &f->moves.items[x->moves.first + i];
-		const hlo_value *v = value(e, m->to);
-		if (!m->copy)
+		const hlo_move *m = move_at(e, x, i);
+		done[i] = !m->copy;
+		if (done[i])
 			continue;
-		HBM_TRY(tensor_of(e, m->to, &to));
-		HBM_TRY(emit_copy(e, v->instr, v->leaf, tail, from[i], to));
-		e->writing[f->root[m->to]] = false;
+		e->readers[root_from(e, m)]++;
+		e->writer[e->f->root[m->to]] = i;
+	}
+	HBM_TRY(free_copies(e, x, tail, done));
+	HBM_TRY(circles(e, x, tail, done));
+	for (uint32_t i = 0; i < x->moves.n; i++) {
+		const hlo_move *m = move_at(e, x, i);
+		e->readers[root_from(e, m)] = 0;
+		e->writer[e->f->root[m->to]] = HBM_NONE;
 	}
 	return HBM_OK;
 }

@@ -737,8 +737,9 @@ static hbm_status aliased_result(hlo_flat *f, const uint32_t *root, bool *taken,
 	const hlo_comp *c = &f->m->comps.items[f->m->entry];
 	uint32_t leaf = leaf_at(f, instr(f, c->root)->shape, a->out), out;
 
-	if (leaf == HBM_NONE || root[leaf] == HBM_NONE || taken[leaf])
-		return no_such(f, a, "result");
+	if (leaf == HBM_NONE || root[leaf] == HBM_NONE || taken[leaf] ||
+	    leaf_node(f, instr(f, c->root), leaf)->size != f->values.items[arg].size)
+		return no_such(f, a, "result of the argument's size");
 	taken[leaf] = true;
 	f->values.items[arg].flags |= HLO_V_STATE;
 	if (hlo_value_of(f, root[leaf]) == arg) {

@@ -37,7 +37,7 @@ static hbm_status operand(hlo_reader *r, hlo_operand *o)
 			o->pos = hlo_pos(r);
 			word = hlo_take_name(r);
 			if (!word.n)
-				r->p++;
+				return hlo_syntax(r, o->pos, "expected a name");
 		} else {
 			break;
 		}

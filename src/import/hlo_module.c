@@ -3,6 +3,8 @@
  * resolution of names into ids with the checks that later steps rely on. */
 #include "import/hlo.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,6 +39,26 @@ void hlo_module_init(hlo_module *m, hbm_arena *a, hbm_diags *d, hbm_syms *syms,
 {
 	*m = (hlo_module){.arena = a, .diags = d, .syms = syms, .file = file,
 	                  .entry = HBM_NONE};
+}
+
+hbm_sym hlo_clean(hbm_arena *a, hbm_syms *syms, hlo_slice s, bool escapes)
+{
+	char *buf = HBM_ARRAY(a, char, s.n);
+	size_t n = 0;
+	bool bad;
+
+	if (!buf)
+		return HBM_NONE;
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (escapes && s.s[i] == '\\' && i + 1 < s.n)
+			i++;
+		buf[n++] = s.s[i];
+	}
+	bad = !hbm_is_utf8(buf, n);
+	for (size_t i = 0; i < n; i++)
+		if (!buf[i] || (bad && (unsigned char)buf[i] >= 0x80))
+			buf[i] = '?';
+	return hbm_intern(syms, buf, n);
 }
 
 static hbm_status index_lines(hlo_module *m)
@@ -235,6 +257,25 @@ static uint32_t leaves_of(const hlo_module *m, uint32_t node)
 	return node == HBM_NONE ? 0 : m->nodes.items[node].n_leaves;
 }
 
+/* First leaf of a shape, in leaf_nodes: `node` is a part of instruction `x`'s. */
+static uint32_t first_leaf(const hlo_module *m, const hlo_instr *x, uint32_t node)
+{
+	return x->leaves.first + m->nodes.items[node].leaf;
+}
+
+/* Two runs of leaves are of the same kinds and sizes. */
+static bool alike(hlo_module *m, uint32_t a, uint32_t b, uint32_t n)
+{
+	m->compared += n;
+	for (uint32_t i = 0; i < n; i++) {
+		const hlo_node *x = &m->nodes.items[m->leaf_nodes.items[a + i]];
+		const hlo_node *y = &m->nodes.items[m->leaf_nodes.items[b + i]];
+		if (x->kind != y->kind || x->size != y->size)
+			return false;
+	}
+	return true;
+}
+
 static hbm_status check_same(const resolver *r, const hlo_instr *x)
 {
 	if (!x->operands.n)
@@ -268,18 +309,29 @@ static hbm_status check_tuple(const resolver *r, const hlo_instr *x)
 	                          : wrong(r, x, "shape does not match the operands");
 }
 
-static bool takes(const hlo_module *m, uint32_t comp, uint64_t k, uint32_t leaves)
+/* Computation `comp` takes operand `k` of `x` as its parameter `param`. */
+static bool takes(hlo_module *m, uint32_t comp, uint64_t param, const hlo_instr *x,
+                  uint32_t k)
 {
 	const hlo_comp *c = &m->comps.items[comp];
+	const hlo_operand *o = &m->operands.items[x->operands.first + k];
+	uint32_t node = operand_shape(m, x, k);
+	const hlo_instr *p;
 
-	if (k >= c->n_params || c->params[k] == HBM_NONE)
+	if (param >= c->n_params || c->params[param] == HBM_NONE)
 		return true;
-	return m->instrs.items[c->params[k]].leaves.n == leaves;
+	p = &m->instrs.items[c->params[param]];
+	return p->leaves.n == leaves_of(m, node) &&
+	       alike(m, p->leaves.first, first_leaf(m, &m->instrs.items[o->instr], node),
+	             p->leaves.n);
 }
 
-static bool gives(const hlo_module *m, uint32_t comp, uint32_t leaves)
+static bool gives(hlo_module *m, uint32_t comp, const hlo_instr *x)
 {
-	return m->instrs.items[m->comps.items[comp].root].leaves.n == leaves;
+	const hlo_instr *root = &m->instrs.items[m->comps.items[comp].root];
+
+	return root->leaves.n == x->leaves.n &&
+	       alike(m, root->leaves.first, x->leaves.first, x->leaves.n);
 }
 
 static uint32_t called(const hlo_module *m, const hlo_instr *x, uint32_t i)
@@ -289,14 +341,13 @@ static uint32_t called(const hlo_module *m, const hlo_instr *x, uint32_t i)
 
 static hbm_status check_while(const resolver *r, const hlo_instr *x)
 {
-	const hlo_module *m = r->m;
+	hlo_module *m = r->m;
 
 	if (x->operands.n != 1 || x->called.n != 2)
 		return wrong(r, x, "needs one operand, a condition and a body");
 	if (leaves_of(m, operand_shape(m, x, 0)) != x->leaves.n ||
-	    !takes(m, called(m, x, 0), 0, x->leaves.n) ||
-	    !takes(m, called(m, x, 1), 0, x->leaves.n) ||
-	    !gives(m, called(m, x, 1), x->leaves.n))
+	    !takes(m, called(m, x, 0), 0, x, 0) || !takes(m, called(m, x, 1), 0, x, 0) ||
+	    !gives(m, called(m, x, 1), x))
 		return wrong(r, x, "operand, body and result do not match");
 	return HBM_OK;
 }
@@ -306,9 +357,8 @@ static hbm_status check_cond(const resolver *r, const hlo_instr *x)
 	if (!x->called.n || x->operands.n != x->called.n + 1)
 		return wrong(r, x, "needs a selector and one operand for each branch");
 	for (uint32_t i = 0; i < x->called.n; i++)
-		if (!takes(r->m, called(r->m, x, i), 0,
-		           leaves_of(r->m, operand_shape(r->m, x, i + 1))) ||
-		    !gives(r->m, called(r->m, x, i), x->leaves.n))
+		if (!takes(r->m, called(r->m, x, i), 0, x, i + 1) ||
+		    !gives(r->m, called(r->m, x, i), x))
 			return wrong(r, x, "a branch does not match operand or result");
 	return HBM_OK;
 }
@@ -318,10 +368,9 @@ static hbm_status check_call(const resolver *r, const hlo_instr *x)
 	if (x->called.n != 1)
 		return wrong(r, x, "needs one called computation");
 	for (uint32_t i = 0; i < x->operands.n; i++)
-		if (!takes(r->m, called(r->m, x, 0), i,
-		           leaves_of(r->m, operand_shape(r->m, x, i))))
+		if (!takes(r->m, called(r->m, x, 0), i, x, i))
 			return wrong(r, x, "an operand does not match its parameter");
-	if (!gives(r->m, called(r->m, x, 0), x->leaves.n))
+	if (!gives(r->m, called(r->m, x, 0), x))
 		return wrong(r, x, "result does not match the called computation");
 	return HBM_OK;
 }
@@ -432,6 +481,11 @@ static hbm_status check_comp(const resolver *r, hlo_comp *c)
 		const hlo_instr *x = &r->m->instrs.items[c->first + i];
 		c->n_leaves += x->leaves.n;
 		keep(check(r, x), &first);
+		if (r->m->compared > HLO_MAX_COMPARED)
+			return hbm_fail(r->m->diags, HBM_LIMIT, HBM_E_TOO_LARGE,
+			                hlo_at(r->m, x->pos, 0),
+			                "calls hand over more than %d parts of tuples",
+			                HLO_MAX_COMPARED);
 	}
 	return first;
 }

@@ -141,6 +141,11 @@ static hlo_slice slice(const char *s)
 	return (hlo_slice){s, (uint32_t)strlen(s)};
 }
 
+static hbm_sym name_of(hlo_module *m, const char *s)
+{
+	return hlo_clean(m->arena, m->syms, slice(s), false);
+}
+
 /* Element types in the order of their numbers in the schema. */
 static const char *const type_names[] = {
 	"", "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "f32",
@@ -346,9 +351,11 @@ static hbm_status instruction(maker *k, const Hlo__HloInstructionProto *p)
 {
 	hlo_instr x = {.effect = p->custom_call_has_side_effect};
 
+	if (!*p->name || !*p->opcode)
+		return bad(k, "no name or opcode in an instruction of", k->from->name);
 	if (!p->shape)
 		return bad(k, "no shape in", p->name);
-	HBM_TRY(need_sym(hbm_intern_cstr(k->m->syms, p->name), &x.name));
+	HBM_TRY(need_sym(name_of(k->m, p->name), &x.name));
 	HBM_TRY(shape_node(k, p->shape, &x.shape));
 	HBM_TRY(hlo_shape_leaves(k->m, x.shape, &x.leaves));
 	opcode(k, p, &x);
@@ -423,7 +430,7 @@ static hbm_status computation(maker *k, const Hlo__HloComputationProto *p)
 
 	if (!p->n_instructions || p->n_instructions > UINT32_MAX / 2)
 		return bad(k, "no instruction in", p->name);
-	HBM_TRY(need_sym(hbm_intern_cstr(k->m->syms, p->name), &c.name));
+	HBM_TRY(need_sym(name_of(k->m, p->name), &c.name));
 	HBM_TRY(in_order(k, p, &list));
 	hbm_map_init(&k->ids, k->m->arena);
 	for (size_t i = 0; i < p->n_instructions; i++) {
@@ -494,7 +501,7 @@ static hbm_status build(hlo_module *m, const Hlo__HloModuleProto *from)
 {
 	maker k = {.m = m, .from = from};
 
-	HBM_TRY(need_sym(hbm_intern_cstr(m->syms, from->name), &m->name));
+	HBM_TRY(need_sym(name_of(m, from->name), &m->name));
 	m->scheduled = sequence(&k, from->entry_computation_id) != NULL;
 	hbm_map_init(&k.comps, m->arena);
 	for (size_t i = 0; i < from->n_computations; i++) {

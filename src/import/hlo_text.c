@@ -31,7 +31,7 @@ static hbm_status header(hlo_reader *r)
 		HBM_TRY(hlo_take_string(r, &quoted));
 		name = quoted;
 	}
-	m->name = hbm_intern(m->syms, name.s, name.n);
+	m->name = hlo_clean(m->arena, m->syms, name, true);
 	HBM_NEED(m->name != HBM_NONE);
 	while (hlo_accept(r, ',')) {
 		hlo_slice key = hlo_take_name(r), value;

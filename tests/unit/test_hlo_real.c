@@ -180,9 +180,46 @@ static void numbers_are_those_of_xla(void **state)
 	assert_int_equal(counts[3], counts[0]);
 }
 
+/* Every file of a folder becomes a valid program. */
+static uint32_t read_folder(test_room *room, const char *folder)
+{
+	const char *full = shared_path(&room->arena, folder), **names;
+	uint32_t n, files = 0;
+
+	if (!full)
+		return 0;
+	if (hbm_dir_list(&room->arena, &room->diags, full, &names, &n))
+		fail_with(room, folder);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *path = hbm_path_in(&room->arena, full, names[i]);
+		char deeper[512];
+		hbm_imported in;
+		if (path) {
+			read_file(room, path, &in);
+			files++;
+			continue;
+		}
+		snprintf(deeper, sizeof deeper, "%s/%s", folder, names[i]);
+		files += read_folder(room, deeper);
+	}
+	return files;
+}
+
+static void every_file_is_read(void **state)
+{
+	test_room *room = *state;
+	uint32_t n = read_folder(room, "data/real/hlo") +
+	             read_folder(room, "data/real/hlo-proto-text");
+
+	if (!n)
+		skip();
+	printf("%u files read\n", n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		ROOM_TEST(every_file_is_read),
 		ROOM_TEST(numbers_are_those_of_xla),
 	};
 
