@@ -73,6 +73,7 @@ typedef struct attempt {
 	const task *task;
 	uint32_t index;     /* in its stage */
 	atomic_uint *won;   /* lowest index of the stage that reached the goal */
+	uint64_t capacity;
 	hbm_pack_cx cx;
 	hbm_answer ans;
 	hbm_arena arena;
@@ -85,10 +86,12 @@ typedef struct driver {
 	hbm_pack_cx *cx;
 	const hbm_inst *in;
 	hbm_answer *ans;
+	uint64_t capacity;
 	uint32_t threads;
 	part *parts; /* those above the goal, by falling top */
 	uint32_t n_parts;
 	uint64_t lower_bound;
+	bool above; /* some part is above the capacity */
 	attempt *attempts;
 	uint32_t n_attempts;
 } driver;
@@ -109,6 +112,8 @@ static hbm_status try_one(attempt *t)
 	const hbm_allocator *al = hbm_allocator_find(t->task->name);
 
 	t->ans = t->of->ans;
+	if (al->exact && t->ans.extent > t->capacity)
+		t->ans.cap = t->capacity;
 	t->ans.offset = HBM_ARRAY(&t->arena, uint64_t, t->of->in.n);
 	HBM_NEED(t->ans.offset);
 	memcpy(t->ans.offset, t->of->ans.offset, t->of->in.n * sizeof *t->ans.offset);
@@ -151,7 +156,7 @@ static void add_attempts(driver *d, part *p, const stage *s, uint32_t round,
 		if (!al || p->in.features & ~al->can & ~(uint32_t)HBM_F_HINTS)
 			continue;
 		*t = (attempt){.of = p, .task = &s->tasks[k], .index = k, .won = won,
-		               .outer = d->cx};
+		               .capacity = d->capacity, .outer = d->cx};
 		hbm_arena_init(&t->arena, &d->cx->scratch->mem);
 		t->cx = (hbm_pack_cx){
 			.scratch = &t->arena,
@@ -293,10 +298,12 @@ static hbm_status find_parts(driver *d, hbm_parts *ps)
 	return HBM_OK;
 }
 
-/* No part can help by being lower than one that cannot be improved. */
-static void raise_goals(driver *d, uint32_t done)
+/* No part can help by being lower than one that cannot be improved. As long as
+ * something is above the capacity, to fit is enough. */
+static void set_goals(driver *d, uint32_t done)
 {
 	uint64_t goal = d->ans->goal;
+	bool above = false;
 
 	if (done && d->ans->enough > goal)
 		goal = d->ans->enough;
@@ -305,36 +312,49 @@ static void raise_goals(driver *d, uint32_t done)
 		const part *p = &d->parts[k];
 		bool stuck = done >= p->n_stages || p->ans.extent <= p->ans.lower_bound;
 
+		above |= p->ans.extent > d->capacity;
 		if (stuck && p->ans.extent > goal)
 			goal = p->ans.extent;
 		if (p->ans.lower_bound > d->lower_bound)
 			d->lower_bound = p->ans.lower_bound;
 	}
+	if (above && d->capacity > goal)
+		goal = d->capacity;
+	d->above = above;
 	for (uint32_t k = 0; k < d->n_parts; k++)
 		d->parts[k].ans.goal = goal;
 }
 
+/* Those that stage s can improve; none when it is clear that not all fit. */
+static uint32_t list_todo(driver *d, uint32_t s, part **todo)
+{
+	uint32_t n = 0;
+
+	if (d->lower_bound > d->capacity)
+		return 0;
+	for (uint32_t k = 0; k < d->n_parts; k++)
+		if (needs_work(&d->parts[k]) && s < d->parts[k].n_stages)
+			todo[n++] = &d->parts[k];
+	return n;
+}
+
+/* A stage that made everything fit is run again for the smallest extent. */
 static hbm_status run_stages(driver *d)
 {
 	part **todo = HBM_ARRAY(d->cx->scratch, part *, (size_t)d->n_parts + 1);
-	bool more = true;
+	uint32_t n, s = 0;
 
 	HBM_NEED(todo);
-	for (uint32_t s = 0; more && !d->cx->stopped; s++) {
-		uint32_t n = 0;
+	set_goals(d, 0);
+	while ((n = list_todo(d, s, todo)) > 0 && !d->cx->stopped) {
+		bool above = d->above;
 
-		more = false;
-		raise_goals(d, s);
-		for (uint32_t k = 0; k < d->n_parts; k++) {
-			part *p = &d->parts[k];
-
-			if (!needs_work(p) || s >= p->n_stages)
-				continue;
-			todo[n++] = p;
-		}
-		if (n)
-			HBM_TRY(run_stage(d, todo, n, s, 0));
-		more = n > 0;
+		HBM_TRY(run_stage(d, todo, n, s, 0));
+		set_goals(d, s + 1);
+		if (above && !d->above)
+			set_goals(d, s);
+		else
+			s++;
 	}
 	return HBM_OK;
 }
@@ -399,10 +419,11 @@ static void collect(driver *d)
 		ans->lower_bound = d->lower_bound;
 }
 
-hbm_status hbm_auto(hbm_pack_cx *cx, const hbm_inst *in, uint32_t threads,
-                    hbm_answer *ans)
+hbm_status hbm_auto(hbm_pack_cx *cx, const hbm_inst *in, uint64_t capacity,
+                    uint32_t threads, hbm_answer *ans)
 {
-	driver d = {.cx = cx, .in = in, .ans = ans, .threads = threads};
+	driver d = {.cx = cx, .in = in, .ans = ans, .capacity = capacity,
+	            .threads = threads};
 	hbm_parts ps;
 
 	HBM_TRY(cheap(cx, in, ans));
@@ -412,7 +433,7 @@ hbm_status hbm_auto(hbm_pack_cx *cx, const hbm_inst *in, uint32_t threads,
 	HBM_TRY(find_parts(&d, &ps));
 	HBM_TRY(run_stages(&d));
 	HBM_TRY(run_on(&d));
-	raise_goals(&d, UINT32_MAX);
+	set_goals(&d, UINT32_MAX);
 	collect(&d);
 	return HBM_OK;
 }

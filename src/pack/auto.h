@@ -4,8 +4,9 @@
 
 #include "pack/internal.h"
 
-/* The default allocator, on one instance: see auto.c. */
-hbm_status hbm_auto(hbm_pack_cx *cx, const hbm_inst *in, uint32_t threads,
-                    hbm_answer *ans) HBM_MUST_USE;
+/* The default allocator, on one instance: see auto.c. Above `capacity` it first
+ * looks for what fits. */
+hbm_status hbm_auto(hbm_pack_cx *cx, const hbm_inst *in, uint64_t capacity,
+                    uint32_t threads, hbm_answer *ans) HBM_MUST_USE;
 
 #endif

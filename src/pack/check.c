@@ -49,7 +49,9 @@ static hbm_status check_buffer(const hbm_problem *p, uint32_t i, hbm_diags *d)
 	if (p->set && p->set[i] != HBM_NONE && p->shift &&
 	    (p->shift[i] >= LIMIT || p->shift[i] + p->size[i] >= LIMIT))
 		return bad(d, i, "shift in its set is 2^62 bytes or more");
-	return p->gap_first ? check_gaps(p, i, d) : HBM_OK;
+	if (!p->gap_first || !p->size[i] || p->start[i] == p->end[i])
+		return HBM_OK;
+	return check_gaps(p, i, d);
 }
 
 hbm_status hbm_problem_check(const hbm_problem *p, hbm_diags *d)

@@ -65,7 +65,8 @@ static hbm_status choose(fitter *f, uint32_t i, uint64_t *ret)
 	uint64_t y;
 
 	if (in->pin && in->pin[i] != HBM_NO_OFFSET) {
-		*ret = in->pin[i];
+		HBM_TRY(hbm_index_fit(f->ix, i, in->pin[i], &y));
+		*ret = y == in->pin[i] ? y : HBM_NO_OFFSET;
 		return HBM_OK;
 	}
 	if (in->hint && in->hint[i] != HBM_NO_OFFSET &&
@@ -81,7 +82,8 @@ static hbm_status choose(fitter *f, uint32_t i, uint64_t *ret)
 	return HBM_OK;
 }
 
-/* Leaves *ret_all false when an item did not fit below the cap. */
+/* Leaves *ret_all false when an item did not fit below the cap, or a pinned one met
+ * another. */
 static hbm_status run(hbm_pack_cx *cx, fitter *f, const uint32_t *ids, bool keep_going,
                       bool *ret_all)
 {
@@ -97,7 +99,7 @@ static hbm_status run(hbm_pack_cx *cx, fitter *f, const uint32_t *ids, bool keep
 		if (!hbm_spend(cx, now - looked) && !keep_going)
 			return HBM_OK;
 		looked = now;
-		if (y + f->in->size[i] > f->cap) {
+		if (y == HBM_NO_OFFSET || y + f->in->size[i] > f->cap) {
 			if (!keep_going)
 				return HBM_OK;
 			continue;

@@ -7,8 +7,11 @@
 #include "pack/auto.h"
 #include "pack/bump.h"
 #include "pack/fit.h"
+#include "pack/hint.h"
 #include "pack/normal.h"
 #include "pack/pins.h"
+#include "pack/some.h"
+#include "pack/witness.h"
 
 #include <string.h>
 
@@ -47,7 +50,7 @@ static const char *lacking(uint32_t lacks)
 		return "gaps or colocation sets";
 	if (lacks & HBM_F_GROUPS)
 		return "conflict-free groups";
-	return lacks & HBM_F_ALIGN ? "these alignments" : "hints";
+	return "these alignments";
 }
 
 static hbm_status cannot(solver *s, uint32_t lacks)
@@ -88,7 +91,7 @@ static uint64_t extent_of(const hbm_problem *p, const uint64_t *offset)
 	return top;
 }
 
-static void conclude(solver *s)
+static hbm_status conclude(solver *s)
 {
 	hbm_placement *out = s->out;
 	bool all, fits;
@@ -108,8 +111,9 @@ static void conclude(solver *s)
 		out->outcome = HBM_INFEASIBLE;
 	else
 		out->outcome = HBM_UNKNOWN;
-	if (out->outcome == HBM_INFEASIBLE)
-		out->witness_tick = s->nm.peak_time;
+	if (out->outcome != HBM_INFEASIBLE)
+		return HBM_OK;
+	return hbm_find_witness(s->keep, s->p, s->nm.peak_time, &s->cx, out);
 }
 
 /* Takes the offsets when they are better than those in hand: more bytes placed,
@@ -129,11 +133,22 @@ static void offer(solver *s, const uint64_t *offset, const char *by)
 
 /* ---- running -------------------------------------------------------------- */
 
+static bool beyond(const solver *s, uint32_t i, uint64_t offset)
+{
+	return offset + s->p->size[i] > s->p->capacity;
+}
+
 static hbm_status run_bump(solver *s, bool keep_going, uint64_t *offset)
 {
 	uint64_t pool_end;
 
 	HBM_TRY(hbm_bump(&s->scratch, s->p, keep_going, offset, &pool_end));
+	/* Only what has no life can have a pin here. */
+	for (uint32_t i = 0; s->p->pin && i < s->p->n; i++)
+		if (s->p->pin[i] != HBM_NO_OFFSET)
+			offset[i] = keep_going && beyond(s, i, s->p->pin[i])
+			                    ? HBM_NO_OFFSET
+			                    : s->p->pin[i];
 	hbm_spend(&s->cx, s->p->n);
 	return HBM_OK;
 }
@@ -156,6 +171,7 @@ static hbm_status run_instance(solver *s)
 	hbm_answer ans = {.extent = HBM_NO_OFFSET, .cap = HBM_NO_OFFSET,
 	                  .by = s->al->name};
 	hbm_pack_cx unlimited = {.scratch = &s->scratch, .max_steps = UINT64_MAX};
+	uint64_t bound;
 
 	ans.offset = HBM_ARRAY(&s->scratch, uint64_t, (size_t)in->n + 1);
 	HBM_NEED(ans.offset);
@@ -168,74 +184,117 @@ static hbm_status run_instance(solver *s)
 	if (in->n && s->al->solve)
 		HBM_TRY(s->al->solve(&s->cx, in, &ans));
 	else if (in->n)
-		HBM_TRY(hbm_auto(&s->cx, in, s->opts->threads, &ans));
+		HBM_TRY(hbm_auto(&s->cx, in, s->p->capacity / s->nm.unit,
+		                 s->opts->threads, &ans));
 	if (in->n && ans.extent == HBM_NO_OFFSET)
 		HBM_TRY(hbm_fit(&unlimited, in, NULL, HBM_FIT_LOWEST, "first-fit", &ans));
+	if (in->n)
+		HBM_TRY(hbm_heed_hints(&s->scratch, in, ans.offset));
 	hbm_denormalise(&s->nm, s->p, ans.offset, s->out->offset);
 	s->out->allocator = ans.by;
-	if (ans.lower_bound * s->nm.unit > s->out->lower_bound)
-		s->out->lower_bound = ans.lower_bound * s->nm.unit;
+	bound = hbm_mul_sat(ans.lower_bound, s->nm.unit);
+	if (bound > s->out->lower_bound)
+		s->out->lower_bound = bound;
 	return HBM_OK;
 }
 
-/* `bump` as a rival of `auto`. */
-static hbm_status against_bump(solver *s)
+/* Whether `bump` is a rival: it cannot do everything. */
+static bool bump_can(const solver *s)
+{
+	return !(s->nm.inst.features & ~hbm_allocator_find("bump")->can);
+}
+
+/* `auto` is never worse than `bump`. */
+static hbm_status against_bump(solver *s, bool keep_going)
 {
 	uint64_t *offset;
 	hbm_status st;
 
-	if (s->al->solve || s->nm.inst.features & ~hbm_allocator_find("bump")->can ||
-	    extent_of(s->p, s->out->offset) <= s->out->lower_bound)
+	if (s->al->solve || !bump_can(s) ||
+	    (!keep_going && extent_of(s->p, s->out->offset) <= s->out->lower_bound))
 		return HBM_OK;
 	offset = HBM_ARRAY(&s->scratch, uint64_t, (size_t)s->p->n + 1);
 	HBM_NEED(offset);
-	st = run_bump(s, false, offset);
+	st = run_bump(s, keep_going, offset);
 	if (st == HBM_OK)
 		offer(s, offset, "bump");
 	return st == HBM_UNSUPPORTED ? HBM_OK : st;
 }
 
-/* Leaves out what does not fit: the most bytes that any order places. */
+/* Leaves out what does not fit. */
 static hbm_status place_some(solver *s)
 {
 	const hbm_inst *in = &s->nm.inst;
 	uint64_t *item = HBM_ARRAY(&s->scratch, uint64_t, (size_t)in->n + 1);
-	uint64_t *offset = HBM_ARRAY(&s->scratch, uint64_t, (size_t)s->p->n + 1);
-	uint64_t cap = s->p->capacity / s->nm.unit;
-	hbm_status st;
+	uint64_t *worth = HBM_ZARRAY(&s->scratch, uint64_t, (size_t)in->n + 1);
 
-	HBM_NEED(item && offset);
+	HBM_NEED(item && worth);
 	for (uint32_t i = 0; i < s->p->n; i++)
-		s->out->offset[i] = HBM_NO_OFFSET;
-	if (!(in->features & ~hbm_allocator_find("bump")->can)) {
-		st = run_bump(s, true, offset);
-		if (st == HBM_OK)
-			offer(s, offset, "bump");
-		else if (st != HBM_UNSUPPORTED)
-			return st;
+		if (s->nm.item_of[i] != HBM_NONE)
+			worth[s->nm.item_of[i]] += s->p->size[i];
+	for (uint32_t k = 0; k < in->n; k++)
+		item[k] = HBM_NO_OFFSET;
+	if (in->n)
+		HBM_TRY(hbm_place_some(&s->cx, in, worth, s->p->capacity / s->nm.unit,
+		                       item));
+	hbm_denormalise(&s->nm, s->p, item, s->out->offset);
+	for (uint32_t i = 0; i < s->p->n; i++)
+		if (s->nm.item_of[i] == HBM_NONE && beyond(s, i, s->out->offset[i]))
+			s->out->offset[i] = HBM_NO_OFFSET;
+	return against_bump(s, true);
+}
+
+/* Two pinned buffers on the same bytes: nothing can be placed, and they are why. */
+static hbm_status contradiction(solver *s, uint32_t a, uint32_t b)
+{
+	hbm_placement *out = s->out;
+	uint32_t who[2] = {HBM_NONE, HBM_NONE};
+
+	for (uint32_t i = s->p->n; i-- > 0;) {
+		uint32_t k = s->nm.item_of[i];
+
+		out->offset[i] = HBM_NO_OFFSET;
+		if (k != HBM_NONE && (k == a || k == b))
+			who[k == b] = i;
 	}
-	HBM_TRY(hbm_fit_some(&s->cx, in, NULL, HBM_FIT_LOWEST, cap, item));
-	hbm_denormalise(&s->nm, s->p, item, offset);
-	offer(s, offset, "first-fit");
-	HBM_TRY(hbm_fit_some(&s->cx, in, in->size, HBM_FIT_LOWEST, cap, item));
-	hbm_denormalise(&s->nm, s->p, item, offset);
-	offer(s, offset, "size-first");
+	out->witness = HBM_ARRAY(s->keep, uint32_t, 2);
+	HBM_NEED(out->witness);
+	out->witness[0] = who[0] < who[1] ? who[0] : who[1];
+	out->witness[1] = who[0] < who[1] ? who[1] : who[0];
+	out->n_witness = 2;
+	out->witness_tick = s->nm.peak_time;
+	out->outcome = HBM_INFEASIBLE;
+	out->allocator = "pins";
 	return HBM_OK;
+}
+
+static hbm_status place_all(solver *s)
+{
+	HBM_TRY(run_instance(s));
+	return against_bump(s, false);
 }
 
 static hbm_status solve(solver *s)
 {
-	HBM_TRY(hbm_normalise(&s->scratch, &s->scratch, s->p, s->d, &s->nm));
+	uint32_t lacks, a, b;
+
 	s->out->lower_bound = s->nm.lower_bound;
-	if (s->nm.inst.features & ~s->al->can & ~(uint32_t)HBM_F_HINTS)
-		return cannot(s, s->nm.inst.features & ~s->al->can);
-	if (strcmp(s->al->name, "bump") == 0)
-		return only_bump(s);
-	HBM_TRY(run_instance(s));
-	HBM_TRY(against_bump(s));
-	if (s->opts->keep_going && extent_of(s->p, s->out->offset) > s->p->capacity)
-		return place_some(s);
-	return HBM_OK;
+	lacks = s->nm.inst.features & ~s->al->can & ~(uint32_t)HBM_F_HINTS;
+	if (lacks)
+		return cannot(s, lacks);
+	if (strcmp(s->al->name, "bump") == 0) {
+		HBM_TRY(only_bump(s));
+		return conclude(s);
+	}
+	HBM_TRY(hbm_pins_meet(&s->scratch, &s->nm.inst, &a, &b));
+	if (a != HBM_NONE && !s->opts->keep_going)
+		return contradiction(s, a, b);
+	if (a == HBM_NONE)
+		HBM_TRY(place_all(s));
+	if (s->opts->keep_going &&
+	    (a != HBM_NONE || extent_of(s->p, s->out->offset) > s->p->capacity))
+		HBM_TRY(place_some(s));
+	return conclude(s);
 }
 
 /* Steps of an allocator that would go on for ever: doubles with the effort. The
@@ -265,9 +324,20 @@ static void start(solver *s)
 	};
 }
 
-static hbm_status solve_agreeing(hbm_arena *a, const hbm_problem *p,
-                                 const hbm_solve_opts *opts, hbm_diags *d,
-                                 hbm_placement *ret)
+/* What normalising needs meanwhile is given back before the allocators run. */
+static hbm_status normalise(solver *s)
+{
+	hbm_arena tmp;
+	hbm_status st;
+
+	hbm_arena_init(&tmp, &s->keep->mem);
+	st = hbm_normalise(&s->scratch, &tmp, s->p, s->d, &s->nm);
+	hbm_arena_fini(&tmp);
+	return st;
+}
+
+hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *opts,
+                     hbm_diags *d, hbm_placement *ret)
 {
 	hbm_placement out = {0};
 	hbm_solve_opts defaults;
@@ -277,77 +347,18 @@ static hbm_status solve_agreeing(hbm_arena *a, const hbm_problem *p,
 	hbm_solve_defaults(&defaults);
 	if (!opts)
 		s.opts = &defaults;
+	HBM_TRY(hbm_problem_check(p, d));
 	HBM_TRY(find_allocator(&s));
 	out.offset = HBM_ARRAY(a, uint64_t, (size_t)p->n + 1);
 	HBM_NEED(out.offset);
 	out.allocator = s.al->name;
 	hbm_arena_init(&s.scratch, &a->mem);
 	start(&s);
-	st = solve(&s);
+	st = normalise(&s);
 	if (st == HBM_OK)
-		conclude(&s);
+		st = solve(&s);
 	hbm_arena_fini(&s.scratch);
 	if (st == HBM_OK)
 		*ret = out;
 	return st;
-}
-
-/* ---- pins that contradict each other --------------------------------------- */
-
-/* Nothing can be placed: the two are the witness. */
-static hbm_status contradiction(hbm_arena *a, const hbm_problem *p, uint32_t one,
-                                uint32_t other, hbm_placement *ret)
-{
-	hbm_placement out = {.outcome = HBM_INFEASIBLE, .allocator = "pins",
-	                     .n_witness = 2};
-
-	HBM_NEED(out.offset = HBM_ARRAY(a, uint64_t, (size_t)p->n + 1));
-	HBM_NEED(out.witness = HBM_ARRAY(a, uint32_t, 2));
-	memset(out.offset, 0xff, p->n * sizeof *out.offset);
-	out.witness[0] = one < other ? one : other;
-	out.witness[1] = one < other ? other : one;
-	HBM_TRY(hbm_lower_bound(a, p, &out.lower_bound, &out.witness_tick));
-	*ret = out;
-	return HBM_OK;
-}
-
-/* Leaves out the later one of each pair that meets, then places the rest. */
-static hbm_status without(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *opts,
-                          uint32_t out_first, hbm_diags *d, hbm_placement *ret)
-{
-	hbm_problem rest = *p;
-	uint64_t *size = HBM_ARRAY(a, uint64_t, p->n);
-	uint32_t one, other = out_first;
-	bool found = true;
-
-	HBM_NEED(size);
-	memcpy(size, p->size, p->n * sizeof *size);
-	rest.size = size;
-	while (found) {
-		size[other] = 0;
-		HBM_TRY(hbm_pins_meet(a, &rest, &found, &one, &other));
-	}
-	HBM_TRY(solve_agreeing(a, &rest, opts, d, ret));
-	for (uint32_t i = 0; i < p->n; i++)
-		if (size[i] != p->size[i] && ret->offset[i] != HBM_NO_OFFSET) {
-			ret->offset[i] = HBM_NO_OFFSET;
-			ret->n_placed--;
-		}
-	ret->outcome = HBM_UNKNOWN;
-	return HBM_OK;
-}
-
-hbm_status hbm_solve(hbm_arena *a, const hbm_problem *p, const hbm_solve_opts *opts,
-                     hbm_diags *d, hbm_placement *ret)
-{
-	uint32_t one, other;
-	bool found;
-
-	HBM_TRY(hbm_problem_check(p, d));
-	HBM_TRY(hbm_pins_meet(a, p, &found, &one, &other));
-	if (!found)
-		return solve_agreeing(a, p, opts, d, ret);
-	if (opts && opts->keep_going)
-		return without(a, p, opts, other, d, ret);
-	return contradiction(a, p, one, other, ret);
 }
