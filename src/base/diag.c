@@ -63,13 +63,10 @@ static const char *find_line(const char *text, uint32_t line)
 	return text;
 }
 
-static const char *copy_line(hbm_arena *a, const hbm_where *w)
+static const char *copy_line(hbm_arena *a, const char *text)
 {
-	const char *text = w->text ? w->text : find_line(w->input, w->line);
 	size_t n = 0;
 
-	if (!text)
-		return NULL;
 	while (n < MAX_SOURCE && text[n] && text[n] != '\n' && text[n] != '\r')
 		n++;
 	return hbm_arena_strndup(a, text, n);
@@ -90,20 +87,20 @@ static const char *format(hbm_arena *a, const char *fmt, va_list ap)
 	return s;
 }
 
-/* A message that cannot be stored for want of memory is lost; the status that
- * travels up still tells that something failed. */
-static void add(hbm_diags *d, hbm_severity severity, hbm_code code, hbm_where w,
+/* A message that cannot be stored for want of memory is lost: false. After an
+ * error the status that travels up still tells that something failed. */
+static bool add(hbm_diags *d, hbm_severity severity, hbm_code code, hbm_where w,
                 const char *fmt, va_list ap)
 {
 	hbm_diag m = {.severity = severity, .code = code, .line = w.line,
 	              .col = w.col, .len = w.len};
-	bool stored;
+	const char *line = w.text ? w.text : find_line(w.input, w.line);
 
 	m.text = format(d->arena, fmt, ap);
 	m.file = w.file ? hbm_arena_strndup(d->arena, w.file, strlen(w.file)) : NULL;
-	m.source = copy_line(d->arena, &w);
-	stored = m.text && HBM_PUSH(d->arena, &d->list, m);
-	(void)stored;
+	m.source = line ? copy_line(d->arena, line) : NULL;
+	return m.text && (m.file || !w.file) && (m.source || !line) &&
+	       HBM_PUSH(d->arena, &d->list, m);
 }
 
 hbm_status hbm_fail(hbm_diags *d, hbm_status status, hbm_code code,
@@ -120,21 +117,23 @@ hbm_status hbm_fail(hbm_diags *d, hbm_status status, hbm_code code,
 	}
 	d->n_errors++;
 	va_start(ap, fmt);
-	add(d, HBM_SEV_ERROR, code, where, fmt, ap);
+	(void)add(d, HBM_SEV_ERROR, code, where, fmt, ap);
 	va_end(ap);
 	return status;
 }
 
-void hbm_warn(hbm_diags *d, hbm_code code, hbm_where where, const char *fmt, ...)
+bool hbm_warn(hbm_diags *d, hbm_code code, hbm_where where, const char *fmt, ...)
 {
+	bool stored;
 	va_list ap;
 
 	if (!d)
-		return;
+		return true;
 	d->mute_notes = false;
 	va_start(ap, fmt);
-	add(d, HBM_SEV_WARNING, code, where, fmt, ap);
+	stored = add(d, HBM_SEV_WARNING, code, where, fmt, ap);
 	va_end(ap);
+	return stored;
 }
 
 void hbm_note(hbm_diags *d, hbm_where where, const char *fmt, ...)
@@ -144,7 +143,7 @@ void hbm_note(hbm_diags *d, hbm_where where, const char *fmt, ...)
 	if (!d || d->mute_notes)
 		return;
 	va_start(ap, fmt);
-	add(d, HBM_SEV_NOTE, HBM_E_NONE, where, fmt, ap);
+	(void)add(d, HBM_SEV_NOTE, HBM_E_NONE, where, fmt, ap);
 	va_end(ap);
 }
 

@@ -49,9 +49,7 @@ static hbm_status read_root(jreader *r, const json_t *root)
 	HBM_TRY(hbm_jbody(r, &at, root));
 	HBM_TRY(hbm_jhomes(r, &at, root));
 	HBM_TRY(hbm_jreductions(r, &at, root));
-	if (r->status == HBM_OK)
-		hbm_symbols_finish(&r->symbols);
-	return HBM_OK;
+	return r->status == HBM_OK ? hbm_symbols_finish(&r->symbols) : HBM_OK;
 }
 
 static hbm_status syntax_error(hbm_diags *d, const hbm_source *src,

@@ -178,7 +178,7 @@ static void check_write(hbm_checker *c, flow *f, hbm_op_id id, hbm_tensor_id t)
 
 /* ---- the walk ------------------------------------------------------------ */
 
-static void check_outputs(hbm_checker *c, const flow *f)
+static hbm_status check_outputs(hbm_checker *c, const flow *f)
 {
 	uint32_t given = HBM_T_INPUT | HBM_T_WEIGHT | HBM_T_STATE | HBM_T_ZERO;
 
@@ -188,9 +188,12 @@ static void check_outputs(hbm_checker *c, const flow *f)
 		    c->set_flags[lead] & given || f->first[lead] != HBM_NONE)
 			continue;
 		c->n_warnings++;
-		hbm_warn(c->diags, HBM_E_READ_BEFORE_WRITE, hbm_check_tensor_at(c, i),
-		         "output '%s' is never written", hbm_tensor_name(c->p, i));
+		HBM_NEED(hbm_warn(c->diags, HBM_E_READ_BEFORE_WRITE,
+		                  hbm_check_tensor_at(c, i),
+		                  "output '%s' is never written",
+		                  hbm_tensor_name(c->p, i)));
 	}
+	return HBM_OK;
 }
 
 static hbm_status start_flow(hbm_checker *c, flow *f)
@@ -223,7 +226,5 @@ hbm_status hbm_check_flow(hbm_checker *c)
 		for (uint32_t i = 0; i < op->writes.n && !hbm_check_full(c); i++)
 			check_write(c, &f, id, w[i].tensor);
 	}
-	if (c->status == HBM_OK)
-		check_outputs(c, &f);
-	return HBM_OK;
+	return c->status == HBM_OK ? check_outputs(c, &f) : HBM_OK;
 }

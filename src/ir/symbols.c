@@ -85,22 +85,24 @@ hbm_status hbm_symbols_use(hbm_symbols *s, uint32_t dim, hbm_where at)
 	return HBM_OK;
 }
 
-static void warn_unused(const hbm_symbols *s)
+static hbm_status warn_unused(const hbm_symbols *s)
 {
 	for (uint32_t i = 0; i < s->n_binds; i++) {
 		const char *name = s->binds[i].name;
 		hbm_sym sym = hbm_sym_find(&s->p->syms, name, strlen(name));
-		if (!s->bind_used[hbm_map_get(&s->bind_of, sym)])
-			hbm_warn(s->diags, HBM_E_UNKNOWN_NAME,
-			         (hbm_where){.file = s->p->file},
-			         "no extent is called '%s': its value has no use",
-			         name);
+		if (s->bind_used[hbm_map_get(&s->bind_of, sym)])
+			continue;
+		HBM_NEED(hbm_warn(s->diags, HBM_E_UNKNOWN_NAME,
+		                  (hbm_where){.file = s->p->file},
+		                  "no extent is called '%s': its value has no use",
+		                  name));
 	}
+	return HBM_OK;
 }
 
-void hbm_symbols_finish(hbm_symbols *s)
+hbm_status hbm_symbols_finish(hbm_symbols *s)
 {
-	warn_unused(s);
+	HBM_TRY(warn_unused(s));
 	for (uint32_t i = 0; i < s->bare.n; i++) {
 		hbm_dim *d = &s->p->dims.items[s->bare.items[i]];
 		uint32_t use = hbm_map_get(&s->stated, d->sym);
@@ -112,4 +114,5 @@ void hbm_symbols_finish(hbm_symbols *s)
 		d->min = from->min;
 		d->unknown = from->unknown;
 	}
+	return HBM_OK;
 }

@@ -31,6 +31,6 @@ hbm_status hbm_symbols_init(hbm_symbols *s, hbm_program *p, hbm_diags *d,
  * outside its range and bounds that contradict an earlier use. */
 hbm_status hbm_symbols_use(hbm_symbols *s, uint32_t dim, hbm_where at) HBM_MUST_USE;
 /* Gives bare uses the bounds of their symbol; warns of values that nothing used. */
-void hbm_symbols_finish(hbm_symbols *s);
+hbm_status hbm_symbols_finish(hbm_symbols *s) HBM_MUST_USE;
 
 #endif

@@ -268,9 +268,8 @@ static hbm_status read_all(hbm_reader *r)
 	HBM_TRY(read_statements(r));
 	report_open_blocks(r);
 	HBM_TRY(hbm_read_resolve(r));
-	if (r->lx.status == HBM_OK)
-		hbm_symbols_finish(&r->symbols);
-	return r->lx.status;
+	HBM_TRY(r->lx.status);
+	return hbm_symbols_finish(&r->symbols);
 }
 
 hbm_status hbm_text_read(hbm_arena *a, hbm_diags *d, const char *file, const char *text,
