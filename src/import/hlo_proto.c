@@ -16,9 +16,18 @@
 
 /* ---- decoding ------------------------------------------------------------- */
 
+typedef struct memory {
+	hbm_arena *arena;
+	bool out; /* the arena had none left */
+} memory;
+
 static void *take(void *user, size_t size)
 {
-	return hbm_arena_alloc(user, size);
+	memory *m = user;
+	void *p = hbm_arena_alloc(m->arena, size);
+
+	m->out |= !p;
+	return p;
 }
 
 static void leave(void *user, void *ptr)
@@ -86,10 +95,10 @@ static bool well_nested(const uint8_t *p, size_t n, const ProtobufCMessageDescri
 	return true;
 }
 
-static ProtobufCMessage *unpack(hlo_module *m, const char *bytes, size_t n,
+static ProtobufCMessage *unpack(memory *m, const char *bytes, size_t n,
                                 const ProtobufCMessageDescriptor *d)
 {
-	ProtobufCAllocator a = {take, leave, m->arena};
+	ProtobufCAllocator a = {take, leave, m};
 
 	if (!well_nested((const uint8_t *)bytes, n, d))
 		return NULL;
@@ -100,15 +109,17 @@ static ProtobufCMessage *unpack(hlo_module *m, const char *bytes, size_t n,
 static hbm_status decode(hlo_module *m, const char *bytes, size_t n,
                          const Hlo__HloModuleProto **ret)
 {
+	memory mem = {.arena = m->arena};
 	const Hlo__HloProto *outer = (const Hlo__HloProto *)unpack(
-		m, bytes, n, &hlo__hlo_proto__descriptor);
+		&mem, bytes, n, &hlo__hlo_proto__descriptor);
 
 	if (outer && outer->hlo_module && outer->hlo_module->n_computations) {
 		*ret = outer->hlo_module;
 		return HBM_OK;
 	}
-	*ret = (const Hlo__HloModuleProto *)unpack(m, bytes, n,
+	*ret = (const Hlo__HloModuleProto *)unpack(&mem, bytes, n,
 	                                           &hlo__hlo_module_proto__descriptor);
+	HBM_NEED(!mem.out);
 	if (*ret && (*ret)->n_computations)
 		return HBM_OK;
 	return hbm_fail(m->diags, HBM_SYNTAX, HBM_E_HLO_PROTO, (hbm_where){.file = m->file},
