@@ -3,8 +3,7 @@
 # What is installed can be used: by pkg-config (shared and static), from C++, and
 # by CMake's find_package, from a place other than the one it was built for.
 set -eu
-! grep -q '^HBM_SANITIZE:.*=.\|^HBM_FUZZ:.*=ON' "$HBM_BUILD/CMakeCache.txt" ||
-	{ echo 'SKIP: a build with sanitizers'; exit 77; }
+[ -z "${HBM_SANITIZE:-}" ] || { echo 'SKIP: a build with sanitizers'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$HBM_BUILD" --prefix "$work/first" >/dev/null
