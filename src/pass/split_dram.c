@@ -114,19 +114,31 @@ static bool elements_only(const splitter *s, const hbm_tensor *t, uint64_t *ret_
 	return bits % 8 == 0 && *ret_bytes == t->size;
 }
 
-static bool name_free(const splitter *s, const hbm_plan_split *why, uint32_t n_parts)
+static hbm_status name_part(splitter *s, const hbm_plan_split *why, uint32_t k,
+                            hbm_sym *ret)
 {
-	char name[512];
+	char tail[24];
+	const char *name = hbm_str_of(s->p, why->name);
+	int n = snprintf(tail, sizeof tail, "_VN_%" PRIu32, k);
+	char *text = HBM_ARRAY(s->cx->scratch, char, strlen(name) + sizeof tail);
 
-	for (uint32_t k = 0; k < n_parts; k++) {
-		int n = snprintf(name, sizeof name, "%s_VN_%" PRIu32,
-		                 hbm_str_of(s->p, why->name), k);
-		hbm_sym sym = n < (int)sizeof name ? hbm_sym_find(&s->p->syms, name, (size_t)n)
-		                                   : 0;
-		if (sym != HBM_NONE && hbm_find_tensor(s->p, sym) != HBM_NONE)
-			return false;
+	HBM_NEED(text);
+	strcpy(text, name);
+	strcat(text, tail);
+	*ret = hbm_intern(&s->p->syms, text, strlen(name) + (size_t)n);
+	return *ret == HBM_NONE ? HBM_NOMEM : HBM_OK;
+}
+
+static hbm_status names_free(splitter *s, const hbm_plan_split *why, uint32_t n_parts,
+                             bool *ret)
+{
+	*ret = true;
+	for (uint32_t k = 0; k < n_parts && *ret; k++) {
+		hbm_sym sym;
+		HBM_TRY(name_part(s, why, k, &sym));
+		*ret = hbm_find_tensor(s->p, sym) == HBM_NONE;
 	}
-	return true;
+	return HBM_OK;
 }
 
 /* What the declaration alone rules out. */
@@ -167,21 +179,25 @@ static hbm_status refuse(splitter *s, const hbm_plan_split *why)
 	return HBM_OK;
 }
 
-static void consider(splitter *s, hbm_tensor_id id, cut *c, hbm_plan_split *why)
+static hbm_status consider(splitter *s, hbm_tensor_id id, cut *c, hbm_plan_split *why)
 {
 	const hbm_tensor *t = &s->p->tensors.items[id];
+	bool free;
 
 	why->refused = by_tensor(s, id, why);
 	if (why->refused || !choose(s, t, c, why))
-		return;
+		return HBM_OK;
 	if (s->cx->opts->no_split_dram &&
 	    hbm_mul_sat(c->slice, c->block) > s->part_limit) {
 		why->refused = HBM_UNSPLIT_PART_LIMIT;
 		why->figure[0] = hbm_mul_sat(c->slice, c->block);
 		why->figure[1] = s->part_limit;
-	} else if (!name_free(s, why, c->n_parts)) {
-		why->refused = HBM_UNSPLIT_NAME;
+		return HBM_OK;
 	}
+	HBM_TRY(names_free(s, why, c->n_parts, &free));
+	if (!free)
+		why->refused = HBM_UNSPLIT_NAME;
+	return HBM_OK;
 }
 
 static hbm_status find_large(splitter *s)
@@ -194,7 +210,7 @@ static hbm_status find_large(splitter *s)
 		if (t->base != HBM_NONE || t->size <= s->limit ||
 		    t->flags & (HBM_T_DYNAMIC | HBM_T_HOST))
 			continue;
-		consider(s, id, &c, &why);
+		HBM_TRY(consider(s, id, &c, &why));
 		if (!why.refused) {
 			s->cut_of[id] = s->cuts.n;
 			HBM_NEED(HBM_PUSH(s->cx->scratch, &s->cuts, c));
@@ -272,21 +288,6 @@ static void check_users(splitter *s)
 }
 
 /* ---- making the parts ----------------------------------------------------- */
-
-static hbm_status name_part(splitter *s, const hbm_plan_split *why, uint32_t k,
-                            hbm_sym *ret)
-{
-	char tail[24];
-	const char *name = hbm_str_of(s->p, why->name);
-	int n = snprintf(tail, sizeof tail, "_VN_%" PRIu32, k);
-	char *text = HBM_ARRAY(s->cx->scratch, char, strlen(name) + sizeof tail);
-
-	HBM_NEED(text);
-	strcpy(text, name);
-	strcat(text, tail);
-	*ret = hbm_intern(&s->p->syms, text, strlen(name) + (size_t)n);
-	return *ret == HBM_NONE ? HBM_NOMEM : HBM_OK;
-}
 
 static hbm_status shape_part(splitter *s, const cut *c, const hbm_tensor *whole,
                              hbm_tensor *part, uint32_t k)

@@ -53,6 +53,8 @@ hbm_status hbm_check_overlap(hbm_check *cx) HBM_MUST_USE;
 hbm_status hbm_check_pools(hbm_check *cx) HBM_MUST_USE;
 /* Stretches of HBM with addresses. (regions.c) */
 hbm_status hbm_check_regions(hbm_check *cx) HBM_MUST_USE;
+/* Parts of divided tensors. (splits.c) */
+hbm_status hbm_check_splits(hbm_check *cx) HBM_MUST_USE;
 /* Sums by category, pressure and the verdict on the budget. (sums.c) */
 hbm_status hbm_check_sums(hbm_check *cx) HBM_MUST_USE;
 

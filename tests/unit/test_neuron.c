@@ -590,6 +590,58 @@ static void what_cannot_be_split_says_why(void **state)
 	}
 }
 
+/* The checker sees every way in which parts are not the whole. */
+static void a_split_is_a_partition(void **state)
+{
+	run r = begin(state, "trn1");
+	hbm_plan_split *s, was;
+	hbm_tensor *part, kept;
+	hbm_tensor_id id;
+
+	r.opts.split_threshold = 200;
+	plan_ok(&r, "tensor t : u8[5, 100]; op () -> t; op (t);");
+	s = &r.plan.splits.items[0];
+	id = r.plan.parts.items[s->parts.first + 2];
+	part = &r.p.tensors.items[id];
+	was = *s;
+	kept = *part;
+	for (int i = 0; i < 8; i++) {
+		hbm_tensor_id *last = &r.plan.parts.items[s->parts.first + 1], before = *last;
+		switch (i) {
+		case 0: s->size++; break;
+		case 1: s->limit = 99; break;
+		case 2: s->extent = 6; break;
+		case 3: s->parts.n--; break;
+		case 4: *last = id; break;
+		case 5: *last = HBM_NONE; break;
+		case 6: s->dim = 1; break;
+		default: s->name = part->name; break;
+		}
+		hbm_diags_init(&r.room->diags, &r.room->arena);
+		EQUAL(hbm_verify(&r.room->arena, &r.p, &r.t, &r.plan, &r.room->diags), HBM_VERIFY);
+		must_say(&r, "are not that tensor, once and in order");
+		*s = was;
+		*last = before;
+	}
+	part->dtype = HBM_DT_i8;
+	EQUAL(hbm_verify(&r.room->arena, &r.p, &r.t, &r.plan, &r.room->diags), HBM_VERIFY);
+	*part = kept;
+	EQUAL(hbm_verify(&r.room->arena, &r.p, &r.t, &r.plan, &r.room->diags), HBM_OK);
+}
+
+static void long_names_are_compared_in_full(void **state)
+{
+	run r = begin(state, "trn1");
+	char name[1001];
+
+	memset(name, 'n', 1000);
+	name[1000] = 0;
+	r.opts.split_threshold = 200;
+	plan_ok(&r, "tensor %s : u8[300]; tensor %s_VN_1 : 1 bytes; op () -> %s; op (%s);",
+	        name, name, name, name);
+	EQUAL(only_split(&r)->refused, HBM_UNSPLIT_NAME);
+}
+
 /* ---- dram ----------------------------------------------------------------- */
 
 static void pages_are_the_unit(void **state)
@@ -782,6 +834,8 @@ int main(void)
 		ROOM_TEST(the_default_part_limit_is_the_targets),
 		ROOM_TEST(users_get_parts_and_ranges_of_parts),
 		ROOM_TEST(what_cannot_be_split_says_why),
+		ROOM_TEST(a_split_is_a_partition),
+		ROOM_TEST(long_names_are_compared_in_full),
 		ROOM_TEST(pages_are_the_unit),
 		ROOM_TEST(bytes_are_reused_over_the_program),
 		ROOM_TEST(without_reuse_all_have_their_own),
