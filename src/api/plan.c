@@ -65,6 +65,7 @@ static hbm_status make(hbm_context *cx, const hbm_input *in, const char *target,
 
 static hbm_status finish(hbm_status status, hbm_planned *p, hbm_planned **ret)
 {
+	p->prog.text = NULL; /* the input's, which may go before the plan */
 	if (status == HBM_OK)
 		*ret = p;
 	else

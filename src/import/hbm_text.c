@@ -68,7 +68,6 @@ static hbm_status read_text(hbm_arena *a, const hbm_source *src,
 	HBM_TRY(hbm_text_read(a, d, src->path, src->bytes.data, src->bytes.n,
 	                      opts->binds, opts->n_binds, &p));
 	HBM_TRY(hbm_validate(&p, d));
-	p.text = NULL;
 	ret->is_problem = false;
 	ret->program = p;
 	return HBM_OK;

@@ -28,7 +28,7 @@ typedef struct hbm_named_problem {
 typedef struct hbm_source {
 	const char *path;  /* as the user gave it; for messages */
 	bool is_dir;       /* bytes are empty, the importer reads files of path */
-	hbm_bytes bytes;
+	hbm_bytes bytes;   /* must live as long as what is read from them */
 } hbm_source;
 
 typedef struct hbm_imported {

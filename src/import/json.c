@@ -110,7 +110,6 @@ static hbm_status read_json(hbm_arena *a, const hbm_source *src,
 		hbm_diags_sort(d, first);
 	HBM_TRY(st);
 	HBM_TRY(hbm_validate(&p, d));
-	p.text = NULL;
 	ret->is_problem = false;
 	ret->program = p;
 	return HBM_OK;

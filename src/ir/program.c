@@ -336,7 +336,6 @@ hbm_status hbm_program_copy(const hbm_program *from, hbm_arena *arena, hbm_progr
 	hbm_program to = *from;
 
 	to.arena = arena;
-	to.text = NULL;
 	if (from->file)
 		to.file = hbm_arena_strndup(arena, from->file, strlen(from->file));
 	HBM_NEED(!from->file || to.file);

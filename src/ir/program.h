@@ -234,7 +234,7 @@ typedef struct hbm_program {
 	hbm_syms syms;
 	hbm_sym name, target; /* 0: not said */
 	const char *file;     /* name for messages, NULL: none */
-	const char *text;     /* its bytes while reading, NULL later */
+	const char *text;     /* its bytes, for source lines; NULL: not at hand */
 	HBM_VEC(hbm_tensor) tensors;
 	HBM_VEC(hbm_op) ops; /* in run order */
 	HBM_VEC(hbm_node) nodes;
@@ -305,7 +305,7 @@ hbm_where hbm_at(const hbm_program *p, uint32_t line, uint32_t col, uint32_t len
  * must be valid (no cycle). */
 hbm_tensor_id hbm_view_root(const hbm_program *p, hbm_tensor_id t,
                             uint64_t *ret_offset);
-/* Deep copy into another arena. */
+/* Deep copy into another arena; only `text` is shared. */
 hbm_status hbm_program_copy(const hbm_program *from, hbm_arena *arena,
                             hbm_program *ret) HBM_MUST_USE;
 
