@@ -366,38 +366,49 @@ hbm_status hbm_read_op(hbm_reader *r, uint32_t unused)
 	return read_rest(r, &r->p->ops.items[id]);
 }
 
-/* r: fill=o0 combine=o3 drain=o5 acc=acc */
-hbm_status hbm_read_reduction(hbm_reader *r, uint32_t unused)
+static hbm_status read_acc(hbm_reader *r, hbm_reduction *red)
+{
+	hbm_token at = r->lx.tok;
+	hbm_sym name;
+
+	HBM_TRY(hbm_read_name(r, &name, "tensor"));
+	red->acc = hbm_find_tensor(r->p, name);
+	if (red->acc != HBM_NONE)
+		return HBM_OK;
+	return hbm_read_fix(r, HBM_FIX_ACC, r->p->reductions.n - 1, name, &at);
+}
+
+/* fill=o0 combine=o3 drain=o5 acc=acc */
+static hbm_status read_parts(hbm_reader *r, hbm_reduction *red)
 {
 	static const char *const words[] = {"fill", "combine", "drain", "acc"};
+	hbm_sym *const ops[] = {&red->fill, &red->combine, &red->drain};
+	uint32_t seen = 0, which = 0;
+
+	while (r->lx.tok.kind == HBM_TOK_NAME) {
+		hbm_token key = r->lx.tok;
+		hbm_lex_next(&r->lx);
+		HBM_TRY(hbm_read_choice(r, &key, words, 4, "part of a reduction", &which));
+		HBM_TRY(hbm_read_once(r, &key, which, &seen));
+		HBM_TRY(hbm_read_expect(r, '=', "'=' and a name"));
+		if (which < 3)
+			HBM_TRY(hbm_read_name(r, ops[which], "op"));
+		else
+			HBM_TRY(read_acc(r, red));
+	}
+	return HBM_OK;
+}
+
+/* [name]: parts */
+hbm_status hbm_read_reduction(hbm_reader *r, uint32_t unused)
+{
 	hbm_reduction red = {
 		.acc = HBM_NONE, .line = r->lx.tok.line, .col = r->lx.tok.col};
-	hbm_sym *const fields[] = {&red.fill, &red.combine, &red.drain};
-	uint32_t seen = 0, which = 0;
 
 	(void)unused;
 	if (r->lx.tok.kind != ':')
 		HBM_TRY(hbm_read_name(r, &red.name, "name of the reduction"));
 	HBM_TRY(hbm_read_expect(r, ':', "':' after the name of the reduction"));
-	while (r->lx.tok.kind == HBM_TOK_NAME) {
-		hbm_token key = r->lx.tok, at;
-		hbm_sym name;
-		hbm_lex_next(&r->lx);
-		HBM_TRY(hbm_read_choice(r, &key, words, 4, "part of a reduction",
-		                        &which));
-		HBM_TRY(hbm_read_once(r, &key, which, &seen));
-		HBM_TRY(hbm_read_expect(r, '=', "'=' and a name"));
-		at = r->lx.tok;
-		HBM_TRY(hbm_read_name(r, &name, which < 3 ? "op" : "tensor"));
-		if (which < 3) {
-			*fields[which] = name;
-			continue;
-		}
-		red.acc = hbm_find_tensor(r->p, name);
-		if (red.acc == HBM_NONE)
-			HBM_TRY(hbm_read_fix(r, HBM_FIX_ACC, r->p->reductions.n, name,
-			                     &at));
-	}
 	HBM_NEED(HBM_PUSH(r->p->arena, &r->p->reductions, red));
-	return HBM_OK;
+	return read_parts(r, &r->p->reductions.items[r->p->reductions.n - 1]);
 }
