@@ -255,8 +255,8 @@ static event *sort_events(event *from, event *to, uint32_t n, uint32_t *counts)
 	return from;
 }
 
-/* The tick where the plain sum of live sizes is highest; false: nothing lives. */
-static hbm_status worst_tick(const claims *c, int64_t *ret, bool *ret_any)
+/* The tick where the plain sum of live sizes is highest; any, when nothing lives. */
+static hbm_status worst_tick(const claims *c, int64_t *ret)
 {
 	event *events = HBM_ARRAY(c->a, event, 2 * (size_t)c->p->n);
 	event *other = HBM_ARRAY(c->a, event, 2 * (size_t)c->p->n);
@@ -274,7 +274,6 @@ static hbm_status worst_tick(const claims *c, int64_t *ret, bool *ret_any)
 		most = live;
 		at = events[k].when;
 	}
-	*ret_any = n > 0;
 	*ret = (int64_t)((uint64_t)origin + at);
 	return HBM_OK;
 }
@@ -433,7 +432,7 @@ static bool complete(const claims *c)
 static hbm_status check_fit(const claims *c, bool *ret_proved)
 {
 	const hbm_placement *pl = c->pl;
-	bool all = complete(c), any;
+	bool all = complete(c);
 	uint64_t bound = 0;
 	int64_t tick = 0;
 
@@ -447,9 +446,8 @@ static hbm_status check_fit(const claims *c, bool *ret_proved)
 		return wrong(c, "a lower bound", pl->lower_bound, pl->extent);
 	if (pl->outcome != HBM_OPTIMAL)
 		return HBM_OK;
-	HBM_TRY(worst_tick(c, &tick, &any));
-	if (any)
-		HBM_TRY(bound_at(c, tick, &bound));
+	HBM_TRY(worst_tick(c, &tick));
+	HBM_TRY(bound_at(c, tick, &bound));
 	*ret_proved = pl->extent <= bound;
 	return HBM_OK;
 }

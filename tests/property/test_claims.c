@@ -3,6 +3,7 @@
  * random problems of all kinds every claim holds, most optima and all witnesses are
  * proved anew, and claims that are made up are refused. */
 #include "support/gen_program.h"
+#include "support/pack_check.h"
 #include "support/test.h"
 #include "pack/problem.h"
 #include "verify/certificate.h"
@@ -94,6 +95,16 @@ static bool unwitnessed(hbm_arena *a, const hbm_problem *p, const hbm_placement 
 	return pl->outcome == HBM_INFEASIBLE && !pl->n_witness && bound <= p->capacity;
 }
 
+/* By brute force: live bytes at the worst tick, or the largest buffer. */
+static uint64_t plain_bound(const hbm_problem *p)
+{
+	uint64_t most = pack_pressure(p);
+
+	for (uint32_t i = 0; i < p->n; i++)
+		most = p->size[i] > most ? p->size[i] : most;
+	return most;
+}
+
 static void test_claims(void **state)
 {
 	uint32_t optimal = 0, infeasible = 0, proved_optimal = 0, proved_infeasible = 0;
@@ -120,6 +131,9 @@ static void test_claims(void **state)
 			}
 			if (hbm_verify_claims(&arena, &p, &pl, &d, &proved) != HBM_OK)
 				fail_msg("problem %u: %s", k, messages(&arena, &d));
+			if (p.gap_first == NULL && !p.set && !p.group && !p.align &&
+			    pl.outcome == HBM_OPTIMAL)
+				assert_int_equal(proved, pl.extent <= plain_bound(&p));
 			optimal += pl.outcome == HBM_OPTIMAL;
 			infeasible += pl.outcome == HBM_INFEASIBLE;
 			proved_optimal += pl.outcome == HBM_OPTIMAL && proved;
@@ -133,9 +147,105 @@ static void test_claims(void **state)
 	assert_true(proved_optimal > PROBLEMS / 4 && proved_infeasible > PROBLEMS / 50);
 }
 
+/* ---- claims that are made up ------------------------------------------------------ */
+
+typedef struct made_up {
+	hbm_problem p;
+	hbm_placement pl;
+	uint64_t offset[4];
+	uint32_t witness[4];
+} made_up;
+
+static const uint64_t sizes[4] = {4, 4, 8, 1}, aligns[4] = {8, 8, 1, 1};
+static const int64_t starts[4] = {0, 0, 0, 5}, ends[4] = {2, 2, 2, 6};
+static const uint32_t friends[4] = {7, 7, HBM_NONE, HBM_NONE};
+
+static void begin(made_up *m, hbm_outcome outcome, uint64_t capacity)
+{
+	*m = (made_up){.p = {.n = 4, .size = sizes, .start = starts, .end = ends,
+	                     .capacity = capacity},
+	               .pl = {.outcome = outcome, .offset = m->offset, .extent = 16,
+	                      .witness = m->witness},
+	               .offset = {0, 4, 8, 0}, .witness = {0, 1, 2, 3}};
+}
+
+static hbm_status judge(const made_up *m, bool *ret_proved)
+{
+	hbm_arena arena;
+	hbm_status status;
+
+	hbm_arena_init(&arena, NULL);
+	status = hbm_verify_claims(&arena, &m->p, &m->pl, NULL, ret_proved);
+	hbm_arena_fini(&arena);
+	return status;
+}
+
+static void expect(const made_up *m, hbm_status status, bool proved)
+{
+	bool got = false;
+
+	assert_int_equal(judge(m, &got), status);
+	assert_int_equal(got, proved);
+}
+
+static void test_sets(void **state)
+{
+	made_up m;
+
+	(void)state;
+	begin(&m, HBM_INFEASIBLE, 15);
+	m.pl.n_witness = 3;
+	expect(&m, HBM_OK, true); /* 4 + 4 + 8 */
+	m.p.capacity = 16;
+	expect(&m, HBM_VERIFY, false);
+	m.p.align = aligns; /* 8 + 4, and then the 8 again */
+	expect(&m, HBM_OK, true);
+	m.p.capacity = 20;
+	expect(&m, HBM_VERIFY, false);
+	m.p.group = friends; /* they may share their bytes */
+	m.p.capacity = 12;
+	expect(&m, HBM_VERIFY, false);
+	m.p.capacity = 11;
+	expect(&m, HBM_OK, true);
+	m.witness[2] = 0;
+	expect(&m, HBM_VERIFY, false); /* the same one twice */
+	m.witness[2] = 4;
+	expect(&m, HBM_VERIFY, false); /* there is no such buffer */
+}
+
+static void test_outcomes(void **state)
+{
+	made_up m;
+
+	(void)state;
+	begin(&m, HBM_FEASIBLE, 16);
+	m.pl.lower_bound = 12;
+	expect(&m, HBM_OK, false);
+	m.p.capacity = 15;
+	expect(&m, HBM_VERIFY, false);
+	m.p.capacity = 16;
+	m.offset[1] = HBM_NO_OFFSET;
+	expect(&m, HBM_VERIFY, false); /* not all are placed */
+	m.pl.outcome = HBM_UNKNOWN;
+	m.pl.lower_bound = 17; /* says nothing of a part */
+	expect(&m, HBM_OK, false);
+	begin(&m, HBM_OPTIMAL, HBM_NO_OFFSET);
+	m.pl.lower_bound = 16;
+	expect(&m, HBM_OK, true);
+	m.pl.extent = m.pl.lower_bound = 17; /* the bound may come from a search */
+	expect(&m, HBM_OK, false);
+	begin(&m, HBM_INFEASIBLE, 15);
+	m.pl.witness_tick = 1;
+	expect(&m, HBM_OK, true);
+	m.pl.witness_tick = 2;
+	expect(&m, HBM_VERIFY, false);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_claims)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_claims),
+	                                   cmocka_unit_test(test_sets),
+	                                   cmocka_unit_test(test_outcomes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

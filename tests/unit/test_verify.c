@@ -74,6 +74,12 @@ static const struct {
 	 "loop M x2 {op (a[0..4, M*8]);op};op}", "a", 1, 4},
 	{"tensor a:16 bytes;loop x2 {op;loop L x2 {op () -> a[0..4, L*8]};op (a);"
 	 "op () -> a;op}", "a", 0, 5},
+	{"tensor a:48 bytes;loop x2 {loop L x2 {loop M x2 {op () -> a[0..4, L*32, M*8]}};"
+	 "loop P x2 {loop Q x2 {op (a[0..4, P*32, Q*8]);op}};op}", "a", 0, 3},
+	{"tensor a:48 bytes;loop x2 {loop L x2 {loop M x2 {op () -> a[0..4, L*32, M*8]}};"
+	 "loop P x2 {loop Q x2 {op (a[0..4, P*32, Q*12]);op}};op () -> a;op}", "a", 0, 5},
+	{"tensor a:96 bytes;loop R x2 {loop L x2 {op () -> a[0..4, L*8, R*32]};"
+	 "loop P x2 {op (a[0..4, P*8, R*32]);op};op}", "a", 0, 3},
 	/* Filled or lent before the program runs. */
 	{"tensor a:4 bytes zero;op;op () -> a;op (a)", "a", 0, 3},
 	{"state a:4 bytes;op;loop x2 {op;op (a);op}", "a", 1, 4},
@@ -401,6 +407,50 @@ static void test_hbm_addresses(void **state)
 	bench_expect_fault(&b, "is smaller than its lower bound");
 }
 
+/* A plan that claims to fit stays below the window. */
+static void test_window_of_the_device(void **state)
+{
+	bench b = bench_make(state, "tensor a:8 bytes;op () -> a;op (a)");
+
+	bench_plan(&b);
+	bench_move(&b, "a", HBM_HOME_HBM, (1 << 20) - 8, 8);
+	bench_expect_legal(&b);
+	bench_move(&b, "a", HBM_HOME_HBM, (1 << 20) - 7, 8);
+	bench_expect_fault(&b, "storage 'a' ends at 1048577, beyond the window");
+	b.plan.budget.checked = false;
+	assert_int_equal(bench_verify(&b), HBM_OK);
+}
+
+/* A tile counts for the trips it advances on, and for no others. */
+static void test_tile_size(void **state)
+{
+	bench b = bench_make(state, "tensor t:8 bytes tile;loop L x3 {loop M x5 {"
+	                            "op () -> t[L*8, M*0];op (t[L*8])}};op (t)");
+
+	bench_plan(&b);
+	assert_int_equal(bench_storage(&b, "t")->size, 24);
+	bench_expect_legal(&b);
+}
+
+/* Entries of pools stand in run order and have one cap. */
+static void test_two_pools(void **state)
+{
+	bench b = bench_make(state, "tensor a:8 bytes;tensor c:8 bytes;"
+	                            "bundle k {op () -> a;op (a)};"
+	                            "bundle l {op () -> c;op (c)}");
+	hbm_plan_pool swap;
+
+	bench_plan(&b);
+	bench_expect_legal(&b);
+	b.plan.pools.items[1].cap++;
+	bench_expect_fault(&b, "pools have different caps");
+	b.plan.pools.items[1].cap--;
+	swap = b.plan.pools.items[0];
+	b.plan.pools.items[0] = b.plan.pools.items[1];
+	b.plan.pools.items[1] = swap;
+	bench_expect_fault(&b, "is listed twice or out of order");
+}
+
 /* All faults are listed, up to the limit, and the rest is counted. */
 static void test_many_faults(void **state)
 {
@@ -455,7 +505,8 @@ int main(void)
 		ROOM_TEST(test_merges), ROOM_TEST(test_scratchpad),
 		ROOM_TEST(test_scratchpad_is_not_for_the_cpu), ROOM_TEST(test_wishes),
 		ROOM_TEST(test_view_alignment), ROOM_TEST(test_pool_scope),
-		ROOM_TEST(test_window_of_an_op), ROOM_TEST(test_hbm_addresses),
+		ROOM_TEST(test_window_of_an_op), ROOM_TEST(test_hbm_addresses), ROOM_TEST(test_window_of_the_device),
+		ROOM_TEST(test_tile_size), ROOM_TEST(test_two_pools),
 		ROOM_TEST(test_many_faults), ROOM_TEST(test_plan_of_nonsense),
 	};
 
