@@ -147,7 +147,7 @@ static void test_claims(void **state)
 	assert_true(proved_optimal > PROBLEMS / 4 && proved_infeasible > PROBLEMS / 50);
 }
 
-/* ---- claims that are made up ------------------------------------------------------ */
+/* ---- claims that are made up ----------------------------------------------------- */
 
 typedef struct made_up {
 	hbm_problem p;
