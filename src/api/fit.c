@@ -183,14 +183,23 @@ static hbm_status add_rows(hbm_context *cx, hbm_fitting *f, const hbm_fit_opts *
 	return HBM_OK;
 }
 
+/* Copies into the arena; NULL stays NULL. */
+static hbm_status keep(hbm_fitting *f, const char *s, const char **ret)
+{
+	*ret = s ? hbm_arena_strndup(&f->arena, s, strlen(s)) : NULL;
+	return s && !*ret ? HBM_NOMEM : HBM_OK;
+}
+
 static hbm_status name_inputs(hbm_fitting *f, const hbm_input *const *in, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const hbm_program *p = &in[i]->data.program;
 		const char *name = p->file ? p->file : p->name ? hbm_str_of(p, p->name) : "";
-		const char *copy = hbm_arena_strndup(&f->arena, name, strlen(name));
-		HBM_NEED(copy);
-		HBM_NEED(HBM_PUSH(&f->arena, &f->names, copy));
+		const char *order = p->order ? hbm_str_of(p, p->order) : NULL;
+		HBM_TRY(keep(f, name, &name));
+		HBM_TRY(keep(f, order, &order));
+		HBM_NEED(HBM_PUSH(&f->arena, &f->names, name));
+		HBM_NEED(HBM_PUSH(&f->arena, &f->orders, order));
 	}
 	return HBM_OK;
 }

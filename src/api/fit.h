@@ -25,6 +25,7 @@ struct hbm_fitting {
 	hbm_arena arena;
 	HBM_VEC(fit_row) rows;
 	HBM_VEC(const char *) names; /* of the programs */
+	HBM_VEC(const char *) orders; /* see hbm_program.order, NULL: the input's */
 	bool named;                  /* the user named the targets */
 };
 

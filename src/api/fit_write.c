@@ -64,7 +64,11 @@ static void text(hbm_out *o, const hbm_fitting *f)
 	for (uint32_t i = 0; i < f->names.n; i++)
 		hbm_putf(o, "%s%s", i ? ", " : "", f->names.items[i]);
 	hbm_puts(o, f->names.n > 1 ? ": together on one core; the largest of their "
-	                             "intermediates counts\n\n" : "\n\n");
+	                             "intermediates counts\n" : "\n");
+	for (uint32_t i = 0; i < f->names.n; i++)
+		if (f->orders.items[i])
+			hbm_putf(o, "%s: %s\n", f->names.items[i], f->orders.items[i]);
+	hbm_putc(o, '\n');
 	hbm_putf(o, "%-9s %-4s", "target", "fits");
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
 		hbm_pad(o, 12 - (uint32_t)strlen(heads[i]));
@@ -129,6 +133,14 @@ static void json(hbm_out *o, const hbm_fitting *f)
 	hbm_json_open(&j, '[', true);
 	for (uint32_t i = 0; i < f->names.n; i++)
 		hbm_json_str(&j, f->names.items[i]);
+	hbm_json_close(&j);
+	hbm_json_key(&j, "orders");
+	hbm_json_open(&j, '[', true);
+	for (uint32_t i = 0; i < f->orders.n; i++)
+		if (f->orders.items[i])
+			hbm_json_str(&j, f->orders.items[i]);
+		else
+			hbm_json_null(&j);
 	hbm_json_close(&j);
 	hbm_json_key(&j, "targets");
 	hbm_json_open(&j, '[', false);

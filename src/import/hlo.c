@@ -6,6 +6,7 @@
  * (docs/formats/hlo.md). */
 #include "import/hlo_flat.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- order of what is called ---------------------------------------------- */
@@ -48,16 +49,20 @@ static hbm_status order_all(hlo_module *m, uint32_t comp, uint32_t depth)
 	return hlo_order(m, comp);
 }
 
-static void tell_order(const hlo_module *m)
+static hbm_status tell_order(const hlo_module *m, hbm_program *p)
 {
 	const hlo_comp *c = &m->comps.items[m->entry];
+	char text[160];
 
-	if (!m->scheduled)
-		hbm_warn(m->diags, HBM_E_HLO_ORDER, hlo_at(m, c->pos, 0),
-		         "module '%s' is not scheduled: planned in %s order (the smallest "
-		         "peak of three topological orders); intermediates are an upper "
-		         "bound, as nothing is fused yet",
-		         hbm_sym_str(m->syms, m->name), c->order_from);
+	if (m->scheduled)
+		return HBM_OK;
+	snprintf(text, sizeof text, "not scheduled: planned in %s order (the smallest peak "
+	         "of three topological orders); intermediates are an upper bound, as "
+	         "nothing is fused yet", c->order_from);
+	hbm_warn(m->diags, HBM_E_HLO_ORDER, hlo_at(m, c->pos, 0), "module '%s' is %s",
+	         hbm_sym_str(m->syms, m->name), text);
+	p->order = hbm_intern_cstr(&p->syms, text);
+	return p->order == HBM_NONE ? HBM_NOMEM : HBM_OK;
 }
 
 hbm_status hlo_to_program(hlo_module *m, hbm_arena *scratch, hbm_program *p)
@@ -68,9 +73,8 @@ hbm_status hlo_to_program(hlo_module *m, hbm_arena *scratch, hbm_program *p)
 	HBM_TRY(hlo_flatten(&f));
 	HBM_TRY(hlo_merge(&f));
 	HBM_TRY(hlo_emit(&f, p));
-	tell_order(m);
 	p->name = m->name;
-	return HBM_OK;
+	return tell_order(m, p);
 }
 
 /* ---- the importer --------------------------------------------------------- */

@@ -233,6 +233,7 @@ typedef struct hbm_program {
 	hbm_arena *arena;
 	hbm_syms syms;
 	hbm_sym name, target; /* 0: not said */
+	hbm_sym order;        /* who chose the run order, 0: the input gives it */
 	const char *file;     /* name for messages, NULL: none */
 	const char *text;     /* its bytes, for source lines; NULL: not at hand */
 	HBM_VEC(hbm_tensor) tensors;

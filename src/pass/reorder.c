@@ -347,8 +347,11 @@ static hbm_status run(hbm_pass_cx *cx)
 	HBM_TRY(hbm_program_copy(&old, cx->keep, &changed));
 	HBM_TRY(permute(&g, &changed, order));
 	HBM_TRY(peak_of(cx, &changed, &peak));
-	if (peak < cx->an->peak)
-		*cx->prog = changed;
+	if (peak >= cx->an->peak)
+		return HBM_OK;
+	changed.order = hbm_intern_cstr(&changed.syms, "changed by the reorder pass");
+	HBM_NEED(changed.order != HBM_NONE);
+	*cx->prog = changed;
 	return HBM_OK;
 }
 

@@ -170,6 +170,8 @@ void hbm_plan_json_write(const hbm_plan *plan, hbm_out *o)
 	hbm_json_kstr(&j, "stage", "after placement, before code generation");
 	hbm_json_kstr(&j, "live_ranges", "half open, in ticks (leaf ops in run order)");
 	hbm_json_kstr(&j, "program", name_of(plan, plan->prog->name));
+	if (plan->prog->order)
+		hbm_json_kstr(&j, "order", name_of(plan, plan->prog->order));
 	hbm_json_kstr(&j, "target", plan->target->name);
 	hbm_json_kstr(&j, "pool_lifetime",
 	              plan->pool_lifetime_program ? "program" : "bundle");

@@ -38,6 +38,8 @@ static void headline(const report *r)
 	hbm_putf(r->o, "%s on %s: %" PRIu32 " tensors in %" PRIu32 " storages, %" PRIu32
 	         " ops\n", p->prog->name ? str(r, p->prog->name) : file, p->target->name,
 	         p->prog->tensors.n, p->storages.n, p->prog->ops.n);
+	if (p->prog->order)
+		hbm_putf(r->o, "order: %s\n", str(r, p->prog->order));
 	hbm_puts(r->o, "figures: after placement, before code generation; plan: ");
 	hbm_puts(r->o, p->verified ? "legal, checked\n\n" : "not checked\n\n");
 }

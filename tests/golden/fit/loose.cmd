@@ -1,0 +1,1 @@
+hbmplan fit loose.hlo --target trn2

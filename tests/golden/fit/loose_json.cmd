@@ -1,0 +1,1 @@
+hbmplan fit loose.hlo tiny.hlo --target trn2 --json

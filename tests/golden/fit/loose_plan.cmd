@@ -1,0 +1,1 @@
+hbmplan plan loose.hlo --target trn2
