@@ -80,7 +80,8 @@ typedef struct hbm_xtick_log {
 /* State of a search at capacity `cap`. Of an item that is not placed yet:
  * `base` is the least offset that the placed ones allow, `low` >= base what the
  * branches taken allow; both are HBM_XOFF_MAX once it is placed. Of a tick:
- * `floor` is the least low of its items to come, `witness` one that has it. */
+ * `floor` is the least low of its items to come, or a lower bound of it, and
+ * `witness` one that has it. */
 typedef struct hbm_xstate {
 	const hbm_xmodel *m;
 	hbm_xoff cap;
@@ -127,14 +128,22 @@ bool hbm_xstate_place(hbm_xstate *s, uint32_t i);
 bool hbm_xstate_waste(hbm_xstate *s, uint32_t tick);
 hbm_xoff hbm_xmodel_pinned_above(const hbm_xmodel *m, uint32_t t, hbm_xoff y);
 
-/* Bytes of tick t that may stay empty. */
-static inline hbm_xoff hbm_xstate_slack(const hbm_xstate *s, uint32_t t)
+/* Bytes of tick t that stay empty when what is to come starts at `floor`. */
+static inline hbm_xoff hbm_xstate_room(const hbm_xstate *s, uint32_t t, hbm_xoff floor)
 {
-	hbm_xoff slack = s->cap - s->floor[t] - s->rest[t];
+	hbm_xoff room = s->cap - floor - s->rest[t];
 
-	return s->m->pins ? slack - hbm_xmodel_pinned_above(s->m, t, s->floor[t])
-	                  : slack;
+	return s->m->pins ? room - hbm_xmodel_pinned_above(s->m, t, floor) : room;
 }
+
+/* Is the floor of the tick exact, not only a bound? */
+static inline bool hbm_xstate_current(const hbm_xstate *s, uint32_t tick)
+{
+	return s->low[s->witness[tick]] == s->floor[tick];
+}
+
+/* Makes it exact. */
+bool hbm_xstate_renew(hbm_xstate *s, uint32_t tick);
 
 typedef enum hbm_xresult {
 	HBM_XR_FOUND,     /* offsets are in state.off */

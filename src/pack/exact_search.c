@@ -99,25 +99,36 @@ static bool choose_part(hbm_xsearch *x, hbm_xframe *f)
 
 /* ---- picking ------------------------------------------------------------ */
 
-static hbm_xoff lowest_floor(const hbm_xstate *s, const hbm_xframe *f)
+/* The lowest floor of the part. Floors are made exact: all of them, or those of
+ * the lowest. */
+static hbm_xoff lowest_floor(hbm_xstate *s, const hbm_xframe *f, bool all)
 {
-	hbm_xoff low = HBM_XOFF_MAX;
+	for (;;) {
+		hbm_xoff low = HBM_XOFF_MAX;
+		bool exact = true;
 
-	for (uint32_t t = f->first; t < f->last; t++)
-		low = s->floor[t] < low ? s->floor[t] : low;
-	return low;
+		for (uint32_t t = f->first; t < f->last; t++)
+			low = s->floor[t] < low ? s->floor[t] : low;
+		for (uint32_t t = f->first; t < f->last; t++)
+			if ((all || s->floor[t] == low) && !hbm_xstate_current(s, t)) {
+				exact = false;
+				hbm_xstate_renew(s, t);
+			}
+		if (exact || s->nomem)
+			return low;
+	}
 }
 
 /* Runs of ticks with one floor. */
 static void find_runs(hbm_xsearch *x, const hbm_xframe *f)
 {
 	const hbm_xoff *floor = x->s->floor;
-	uint32_t *run_end = x->run_end, end = f->last;
+	uint32_t end = f->last;
 
 	for (uint32_t t = f->last; t-- > f->first;) {
 		if (t + 1 < f->last && floor[t] != floor[t + 1])
 			end = t + 1;
-		run_end[t] = end;
+		x->run_end[t] = end;
 	}
 }
 
@@ -182,7 +193,7 @@ static void weigh_ticks(const hbm_xsearch *x, uint32_t first, uint32_t last,
 	const hbm_xstate *s = x->s;
 
 	for (uint32_t t = first; t < last; t++) {
-		hbm_xoff slack = hbm_xstate_slack(s, t);
+		hbm_xoff slack = hbm_xstate_room(s, t, s->floor[t]);
 		uint64_t left = x->alt[t] + (slack > 0 || s->disabled & HBM_X_SUM);
 		uint64_t score = left;
 
@@ -202,7 +213,8 @@ static bool is_valley(const hbm_xstate *s, const hbm_xframe *f, uint32_t first,
 {
 	hbm_xoff floor = s->floor[first];
 
-	return (first == f->first || s->floor[first - 1] > floor) &&
+	return floor != HBM_XOFF_MAX &&
+	       (first == f->first || s->floor[first - 1] > floor) &&
 	       (last == f->last || s->floor[last] > floor);
 }
 
@@ -210,16 +222,15 @@ static bool is_valley(const hbm_xstate *s, const hbm_xframe *f, uint32_t first,
 static uint32_t pick_tick(hbm_xsearch *x, const hbm_xframe *f)
 {
 	const hbm_xstate *s = x->s;
-	hbm_xoff lowest = lowest_floor(s, f);
 	bool only_lowest = x->style.lowest || s->m->in->pieces;
+	hbm_xoff lowest = lowest_floor(x->s, f, !only_lowest);
 	choice best = {.tick = HBM_NONE};
 
 	find_runs(x, f);
 	find_ready(x, f, only_lowest ? lowest : HBM_XOFF_MAX);
 	for (uint32_t t = f->first; t < f->last; t = x->run_end[t]) {
 		if (only_lowest ? s->floor[t] != lowest
-		                : s->floor[t] == HBM_XOFF_MAX ||
-		                          !is_valley(s, f, t, x->run_end[t]))
+		                : !is_valley(s, f, t, x->run_end[t]))
 			continue;
 		if (s->disabled & HBM_X_FEWEST)
 			return t;
@@ -319,6 +330,7 @@ static step descend(hbm_xsearch *x)
 	if (!choose_part(x, f))
 		return STEP_DONE;
 	f->tick = pick_tick(x, f);
+	f->mark = hbm_xstate_mark(s);
 	if (s->nomem || !list_candidates(x, f))
 		return STEP_NOMEM;
 	x->depth++;

@@ -4,8 +4,8 @@
  * taken back.
  *
  * Invariants between calls: low[i] >= base[i] for each item to come; floor[t] is
- * the least low of the items to come at t (HBM_XOFF_MAX without any) and
- * low[witness[t]] equals it; no placed item reaches above the floor of a tick it
+ * at most the least low of the items to come at t, and equals it if low[witness[t]]
+ * does (HBM_XOFF_MAX without any); no placed item reaches above the floor of a tick it
  * shares with one to come.
  *
  * Cost: a placement looks at each neighbour once, and at the items of each tick
@@ -89,42 +89,59 @@ static void raise(hbm_xstate *s, uint32_t i, hbm_xoff low, hbm_xoff base)
 }
 
 /* The next witness of tick t, whose floor is at least `least`; false: what is to
- * come does not fit. */
+ * come does not fit. Placed items drift to the end of the tick's list. */
 static bool renew_tick(hbm_xstate *s, uint32_t t, hbm_xoff least)
 {
 	const hbm_xmodel *m = s->m;
-	uint32_t k = m->tick_first[t], end = m->tick_first[t + 1];
+	uint32_t *k = m->tick_item + m->tick_first[t];
+	uint32_t *end = m->tick_item + m->tick_first[t + 1];
 	hbm_xoff floor = HBM_XOFF_MAX;
-	uint32_t witness = s->witness[t];
+	uint32_t witness = s->witness[t], left = s->n_open[t];
 
-	for (; k < end && floor > least; k++) {
-		uint32_t i = m->tick_item[k];
+	s->work += left;
+	while (left && floor > least) {
+		uint32_t i = *k;
 
+		if (hbm_xstate_placed(s, i)) {
+			*k = *--end;
+			*end = i;
+			continue;
+		}
 		if (s->low[i] < floor) {
 			floor = s->low[i];
 			witness = i;
 		}
+		left--;
+		k++;
 	}
-	s->work += k - m->tick_first[t];
 	if (!HBM_PUSH(s->arena, &s->tick_log,
 	              (hbm_xtick_log){t, s->witness[t], s->floor[t]}))
 		s->nomem = true;
 	s->floor[t] = floor;
 	s->witness[t] = witness;
-	if (!s->n_open[t] || s->disabled & HBM_X_SUM || hbm_xstate_slack(s, t) >= 0)
+	if (!s->n_open[t] || s->disabled & HBM_X_SUM || hbm_xstate_room(s, t, floor) >= 0)
 		return true;
 	s->failed_tick = t;
 	return false;
 }
 
-/* Renews the ticks of `range` whose witness has risen. */
+/* Renews the ticks of `range` whose witness has risen, if that can decide
+ * anything: a floor is at most the low of its old witness. */
 static bool renew_ticks(hbm_xstate *s, hbm_xspan range)
 {
-	for (uint32_t t = range.first; t < range.last; t++)
-		if (s->low[s->witness[t]] != s->floor[t] &&
+	for (uint32_t t = range.first; t < range.last; t++) {
+		hbm_xoff most = s->low[s->witness[t]];
+
+		if (most != s->floor[t] && hbm_xstate_room(s, t, most) < 0 &&
 		    !renew_tick(s, t, s->floor[t]))
 			return false;
+	}
 	return !s->nomem;
+}
+
+bool hbm_xstate_renew(hbm_xstate *s, uint32_t tick)
+{
+	return hbm_xstate_current(s, tick) || renew_tick(s, tick, s->floor[tick]);
 }
 
 static void open_all(hbm_xstate *s)
