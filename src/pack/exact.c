@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Chosen together: each is the best of sixty on some hard instance. */
+/* Tried first; chosen together: each is the best of sixty on some hard instance. */
 static const hbm_xstyle styles[] = {
 	{"TUA", true, false},  {"ATW", false, false}, {"WTA", true, true},
 	{"OTA", false, false}, {"CAT", true, false},  {"OTA", true, true},
@@ -19,13 +19,20 @@ static const hbm_xstyle styles[] = {
 	{"CAT", false, true},  {"ZWT", false, false},
 };
 
+/* Later any of these, in any way. */
+static const char *const orders[] = {
+	"TWA", "TAW", "WAT", "CAT", "OTA", "TCA", "WZT", "TLA",
+	"TUA", "AWT", "ATW", "WTA", "ZWT", "LZT", "UTW", "UZT",
+};
+
 enum {
 	N_STYLES = sizeof styles / sizeof *styles,
-	RUN_NODES_PER_ITEM = 6,
+	N_ORDERS = sizeof orders / sizeof *orders,
+	RUN_NODES_PER_ITEM = 4,
 	RUN_NODES_MIN = 64,
-	TIGHT_RUNS = 32,     /* at the bound, before others get a turn */
-	ALLOWANCE = 1 << 23, /* steps at effort 5; four times as many per level */
-	NOISE = 96,          /* of 1024: ranks move by up to a tenth of all */
+	N_TIGHT = 4 * N_STYLES, /* runs at the bound before others get a turn */
+	ALLOWANCE = 1 << 23,    /* steps at effort 5; four times as many per level */
+	NOISE_MIN = 16,         /* of 1024: ranks move by that share of all */
 };
 
 typedef struct solver {
@@ -38,6 +45,7 @@ typedef struct solver {
 	hbm_xpairs *pairs; /* used instead, for general shapes */
 	hbm_arena tmp;
 	uint64_t low, high; /* extents worth a run: [low, high] */
+	uint64_t aim;       /* next capacity between them */
 	uint64_t proven;    /* no placement has a smaller extent */
 	uint32_t run;
 } solver;
@@ -74,31 +82,43 @@ static void keep_solution(solver *v)
 	v->high = extent - 1;
 }
 
-/* The goal, when it is above the bound, gets most runs, then the bound; the others
- * are spread over what is open between them. */
-static uint64_t choose_cap(const solver *v)
+/* The goal, when it is above the bound, gets most runs. Else the bound at first
+ * and now and then; the other runs aim between: half way to it after a success,
+ * nearer to what is known after each failure. */
+static uint64_t choose_cap(solver *v)
 {
-	uint64_t span = v->high - v->low;
-
 	if (v->ans->goal > v->low && v->ans->goal <= v->high && v->run % 4 != 3)
 		return v->ans->goal;
-	if (v->run < TIGHT_RUNS || v->run % 2 == 0)
+	if (v->run < N_TIGHT || v->run % 8 == 0)
 		return v->low;
-	return v->high - (span >> 1 >> (v->run / 2 % 4));
+	if (v->aim < v->low || v->aim > v->high)
+		v->aim = v->low + (v->high - v->low) / 2;
+	return v->aim;
+}
+
+static hbm_xstyle choose_style(uint32_t run, uint32_t *ret_noise)
+{
+	uint64_t seed = run, r = hbm_rand(&seed);
+
+	*ret_noise = run < N_STYLES ? 0 : (uint32_t)NOISE_MIN << (r >> 20) % 3;
+	if (run < 2 * N_STYLES)
+		return styles[run % N_STYLES];
+	return (hbm_xstyle){orders[r % N_ORDERS], r >> 10 & 1, r >> 11 & 1};
 }
 
 /* One search of `nodes` nodes, or without limit. */
 static hbm_status search_once(solver *v, uint64_t cap, uint64_t nodes, hbm_xresult *ret)
 {
-	hbm_xstyle style = styles[v->run % N_STYLES];
+	uint32_t noise;
+	hbm_xstyle style = choose_style(v->run, &noise);
 	hbm_status status;
 
 	if (v->pairs) {
 		*ret = hbm_xpairs_run(v->pairs, (hbm_xoff)cap, nodes);
 		return HBM_OK;
 	}
-	status = hbm_xorder(&v->tmp, &v->model, style.order,
-	                    v->run < N_STYLES ? 0 : NOISE, v->run, v->search.rank);
+	status = hbm_xorder(&v->tmp, &v->model, style.order, noise, v->run,
+	                    v->search.rank);
 	hbm_arena_fini(&v->tmp);
 	HBM_TRY(status);
 	*ret = hbm_xsearch_run(&v->search, (hbm_xoff)cap, style, nodes);
@@ -118,11 +138,13 @@ static hbm_status one_run(solver *v, uint64_t cap, bool *ret_more)
 	switch (result) {
 	case HBM_XR_FOUND:
 		keep_solution(v);
+		v->aim = 0;
 		break;
 	case HBM_XR_EXHAUSTED:
 		v->low = v->proven = cap + 1;
 		break;
 	case HBM_XR_BUDGET:
+		v->aim += (v->high - v->aim + 1) / 2;
 		*ret_more = !v->cx->stopped && v->cx->steps < v->cx->max_steps;
 		break;
 	case HBM_XR_GAVE_UP:

@@ -62,10 +62,11 @@ hbm_status hbm_xstate_init(hbm_arena *a, const hbm_xmodel *m, uint64_t disabled,
 	s->m = m;
 	s->arena = a;
 	s->disabled = disabled;
-	s->low = HBM_ARRAY(a, hbm_xoff, 3 * n + 2 * n_ticks);
+	s->low = HBM_ARRAY(a, hbm_xoff, 3 * n + 1 + 2 * n_ticks);
 	s->open = HBM_ARRAY(a, uint32_t, 4 * n + m->n_lives + 3 * n_ticks);
 	HBM_NEED(s->low && s->open);
-	s->base = s->low + n;
+	s->low[n] = HBM_XOFF_MAX; /* witness of ticks without items */
+	s->base = s->low + n + 1;
 	s->off = s->base + n;
 	s->rest = s->off + n;
 	s->floor = s->rest + n_ticks;
@@ -119,7 +120,8 @@ static bool renew_tick(hbm_xstate *s, uint32_t t, hbm_xoff least)
 		s->nomem = true;
 	s->floor[t] = floor;
 	s->witness[t] = witness;
-	if (!s->n_open[t] || s->disabled & HBM_X_SUM || hbm_xstate_room(s, t, floor) >= 0)
+	if (!s->n_open[t] || s->disabled & HBM_X_SUM ||
+	    hbm_xstate_room(s, t, floor) >= 0)
 		return true;
 	s->failed_tick = t;
 	return false;
@@ -188,7 +190,7 @@ bool hbm_xstate_reset(hbm_xstate *s, hbm_xoff cap)
 		fits = s->low[i] <= cap - m->size[i];
 	}
 	for (uint32_t t = 0; t < m->n_ticks && fits; t++) {
-		s->witness[t] = m->tick_item[m->tick_first[t]];
+		s->witness[t] = m->n;
 		fits = renew_tick(s, t, 0);
 	}
 	s->tick_log.n = 0;
