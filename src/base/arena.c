@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+	FIRST_SIZE = 4 * 1024,
 	BLOCK_SIZE = 64 * 1024,
 	LARGE_SIZE = BLOCK_SIZE / 4,
 	ALIGN = 16,
@@ -105,6 +106,16 @@ static void *large_alloc(hbm_arena *a, size_t size)
 	return (char *)b + header_size();
 }
 
+/* Blocks double from the first on, so that small arenas cost little. */
+static size_t next_size(const hbm_block *last, size_t size)
+{
+	size_t next = last ? 2 * last->size : FIRST_SIZE;
+
+	while (next < size + header_size())
+		next *= 2;
+	return next < BLOCK_SIZE ? next : BLOCK_SIZE;
+}
+
 void *hbm_arena_alloc(hbm_arena *a, size_t size)
 {
 	hbm_block *b = a->head;
@@ -117,7 +128,7 @@ void *hbm_arena_alloc(hbm_arena *a, size_t size)
 		return large_alloc(a, size);
 	size = round_up(size);
 	if (!b || b->size - b->used < size) {
-		b = block_new(a, BLOCK_SIZE);
+		b = block_new(a, next_size(b, size));
 		if (!b)
 			return NULL;
 		b->next = a->head;

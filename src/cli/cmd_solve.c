@@ -305,8 +305,8 @@ static int solve(hbm_context *cx, const cli_args *args, const hbm_input *in)
 	opts.effort = args->plan.effort;
 	opts.threads = args->plan.threads;
 	opts.deadline = args->plan.deadline;
-	if (args->has_capacity)
-		problem.capacity = args->capacity;
+	if (args->has_capacity) /* the question is whether it fits */
+		problem.capacity = opts.enough = args->capacity;
 	problem.max_block = args->max_block;
 	status = hbm_place(cx, &problem, &opts, &pl);
 	if (status != HBM_OK)

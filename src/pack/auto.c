@@ -38,18 +38,21 @@ typedef struct stage {
 } stage;
 
 static const stage small_stages[] = {
+	{{{"two-sided", 1 << 30, 0, 0}}},
 	{{{"exact", 1 << 17, 0, 0}}},
 	{{{"exact", 1 << 19, 0, 0}, {"climb", 2000000, 0, 1}}},
 	{{{"exact", 1 << 22, 0, 0}, {"search", 1 << 22, 0, 0}, {"climb", 6000000, 0, 2}}},
 };
 
 static const stage middle_stages[] = {
+	{{{"two-sided", 1 << 30, 0, 0}}},
 	{{{"restart", 30000000, 0, 1}}},
 	{{{"exact", 1 << 22, 0, 0}, {"restart", 60000000, 0, 2}}},
 	{{{"search", 1 << 22, 0, 0}, {"restart", 100000000, 0, 3}}},
 };
 
 static const stage large_stages[] = {
+	{{{"two-sided", 1 << 30, 0, 0}}},
 	{{{"restart", 60000000, 100, 1}, {"restart", 60000000, 100, 2}}},
 	{{{"search", 100000000, 100, 0}, {"restart", 100000000, 100, 3}}},
 };
@@ -380,7 +383,7 @@ static hbm_status run_on(driver *d)
 
 /* ---- the whole ------------------------------------------------------------ */
 
-static const char *const plain_orders[] = {"skyline", NULL};
+static const char *const plain_orders[] = {"two-sided", "skyline", NULL};
 
 static const char *const general_orders[] = {"size-first", "area-first", "first-fit",
                                              "life-first", "best-fit", "size-best",
@@ -391,8 +394,12 @@ static hbm_status cheap(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 	bool plain = !(in->features & ~(uint32_t)(HBM_F_ALIGN | HBM_F_HINTS));
 	const char *const *name = plain ? plain_orders : general_orders;
 
-	for (; *name && ans->extent > ans->goal && !cx->stopped; name++)
-		HBM_TRY(hbm_allocator_find(*name)->solve(cx, in, ans));
+	for (; *name && ans->extent > ans->goal && !cx->stopped; name++) {
+		const hbm_allocator *al = hbm_allocator_find(*name);
+
+		if (!(in->features & ~al->can & ~(uint32_t)HBM_F_HINTS))
+			HBM_TRY(al->solve(cx, in, ans));
+	}
 	return HBM_OK;
 }
 

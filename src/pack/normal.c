@@ -464,7 +464,7 @@ static hbm_status collect_pieces(hbm_arena *keep, hbm_arena *scratch,
 	uint32_t *first = HBM_ARRAY(keep, uint32_t, (size_t)r->n + 1);
 	uint32_t *alone = HBM_ARRAY(scratch, uint32_t, (size_t)r->n + 1);
 
-	HBM_NEED(first && alone);
+	HBM_NEED(first && alone && HBM_RESERVE(keep, &l->pieces, 1)); /* not NULL */
 	for (uint32_t i = 0; i < p->n; i++)
 		if (r->of[i] != HBM_NONE)
 			alone[r->of[i]] = i;

@@ -8,8 +8,8 @@
 enum {
 	POLL_STEPS = 1 << 14,
 	SMALL_SORT = 48,
-	DIGIT_BITS = 11,
-	N_DIGITS = 1 << DIGIT_BITS,
+	LARGE_SORT = 4096, /* from here on larger digits pay */
+	MAX_BITS = 11,     /* of a digit */
 };
 
 double hbm_pack_clock(void)
@@ -49,26 +49,28 @@ static void insertion_sort(uint32_t *ids, uint32_t n, const uint64_t *key)
 
 /* One stable pass by the digit of `key` at `shift`. */
 static void radix_pass(const uint32_t *from, uint32_t *to, uint32_t n,
-                       const uint64_t *key, uint32_t shift)
+                       const uint64_t *key, uint32_t shift, uint32_t bits)
 {
-	uint32_t count[N_DIGITS] = {0}, sum = 0;
+	uint32_t count[1 << MAX_BITS], sum = 0;
+	uint64_t mask = ((uint64_t)1 << bits) - 1;
 
+	memset(count, 0, sizeof *count << bits);
 	for (uint32_t i = 0; i < n; i++)
-		count[key[from[i]] >> shift & (N_DIGITS - 1)]++;
-	for (uint32_t d = 0; d < N_DIGITS; d++) {
+		count[key[from[i]] >> shift & mask]++;
+	for (uint32_t d = 0; d <= mask; d++) {
 		uint32_t c = count[d];
 
 		count[d] = sum;
 		sum += c;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		to[count[key[from[i]] >> shift & (N_DIGITS - 1)]++] = from[i];
+		to[count[key[from[i]] >> shift & mask]++] = from[i];
 }
 
 void hbm_sort_ids_with(uint32_t *ids, uint32_t n, const uint64_t *key, uint32_t *room)
 {
+	uint32_t bits = n < LARGE_SORT ? 8 : MAX_BITS, *from = ids, *to = room;
 	uint64_t all = ~(uint64_t)0, any = 0;
-	uint32_t *from = ids, *to = room;
 
 	if (n <= SMALL_SORT) {
 		insertion_sort(ids, n, key);
@@ -78,12 +80,12 @@ void hbm_sort_ids_with(uint32_t *ids, uint32_t n, const uint64_t *key, uint32_t 
 		all &= key[ids[i]];
 		any |= key[ids[i]];
 	}
-	for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
+	for (uint32_t shift = 0; shift < 64; shift += bits) {
 		uint32_t *swap = to;
 
-		if (!((all ^ any) >> shift & (N_DIGITS - 1)))
+		if (!((all ^ any) >> shift & (((uint64_t)1 << bits) - 1)))
 			continue;
-		radix_pass(from, to, n, key, shift);
+		radix_pass(from, to, n, key, shift, bits);
 		to = from;
 		from = swap;
 	}

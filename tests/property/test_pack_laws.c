@@ -221,14 +221,21 @@ static hbm_outcome outcome_of(test_room *room, const hbm_problem *p,
                               const hbm_placement *w, uint32_t but)
 {
 	hbm_solve_opts o = options("exact");
-	uint64_t size[GEN_MAX] = {0};
+	uint64_t size[GEN_MAX] = {0}, pin[GEN_MAX];
 	hbm_problem s = *p;
 	hbm_placement pl;
 
-	for (uint32_t k = 0; k < w->n_witness; k++)
-		if (k != but)
-			size[w->witness[k]] = p->size[w->witness[k]];
+	memset(pin, 0xff, sizeof pin);
+	for (uint32_t k = 0; k < w->n_witness; k++) {
+		uint32_t i = w->witness[k];
+
+		if (k == but)
+			continue;
+		size[i] = p->size[i];
+		pin[i] = p->pin ? p->pin[i] : HBM_NO_OFFSET;
+	}
 	s.size = size;
+	s.pin = p->pin ? pin : NULL;
 	o.effort = 5;
 	o.enough = p->capacity;
 	assert_int_equal(hbm_solve(&room->arena, &s, &o, NULL, &pl), HBM_OK);
