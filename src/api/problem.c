@@ -36,6 +36,24 @@ static hbm_status keep(hbm_context *cx, const hbm_problem *p, hbm_placement *pl)
 	return pl->block ? keep_blocks(cx, p, pl) : HBM_OK;
 }
 
+/* Memory of each check is given back before the next. */
+static hbm_status check(hbm_context *cx, const hbm_problem *p, const hbm_placement *pl)
+{
+	hbm_arena scratch;
+	hbm_status status;
+	bool proved;
+
+	if (pl->outcome == HBM_INFEASIBLE)
+		return HBM_OK;
+	hbm_arena_init(&scratch, &cx->mem);
+	status = hbm_verify_placement(&scratch, p, pl, &cx->diags);
+	hbm_arena_fini(&scratch);
+	if (status == HBM_OK && !pl->block)
+		status = hbm_verify_claims(&scratch, p, pl, &cx->diags, &proved);
+	hbm_arena_fini(&scratch);
+	return status;
+}
+
 hbm_status hbm_place(hbm_context *cx, const hbm_problem *p, const hbm_solve_opts *opts,
                      hbm_placement *ret)
 {
@@ -43,15 +61,12 @@ hbm_status hbm_place(hbm_context *cx, const hbm_problem *p, const hbm_solve_opts
 	hbm_placement pl;
 	hbm_arena arena;
 	hbm_status status;
-	bool proved;
 
 	hbm_solve_defaults(&defaults);
 	hbm_arena_init(&arena, &cx->mem);
 	status = hbm_solve_blocks(&arena, p, opts ? opts : &defaults, &cx->diags, &pl);
-	if (status == HBM_OK && pl.outcome != HBM_INFEASIBLE)
-		status = hbm_verify_placement(&arena, p, &pl, &cx->diags);
-	if (status == HBM_OK && !pl.block && pl.outcome != HBM_INFEASIBLE)
-		status = hbm_verify_claims(&arena, p, &pl, &cx->diags, &proved);
+	if (status == HBM_OK)
+		status = check(cx, p, &pl);
 	if (status == HBM_OK)
 		status = keep(cx, p, &pl);
 	hbm_arena_fini(&arena);

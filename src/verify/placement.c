@@ -2,17 +2,21 @@
  * placement: is an answer to the packing problem legal?
  *
  * Each buffer is cut into rectangles of time and address, one for each stretch
- * between its gaps. A sweep over time keeps the rectangles that are live in a tree
- * over their ranks by lowest address. For a new rectangle the tree tells the highest
- * end among those that begin below the new one's end: if it reaches above the new
- * one's begin, two rectangles meet. Buffers of one set or group may meet, so each
- * node keeps the highest end and the highest of another kin than that.
+ * between its gaps. A sweep over time keeps the rectangles that are live, by rank of
+ * their lowest address.
+ *
+ * Without sets and groups the live ones never meet, so a new one needs to be held
+ * against its two neighbours only. Buffers of one set or group may meet: then a tree
+ * over the ranks tells the highest end among those that begin below the new one's
+ * end; if it reaches above the new one's begin, two rectangles meet. Each node keeps
+ * the highest end and the highest of another kin than that.
  * Cost: O(n log n). */
 #include "verify/placement.h"
 
 #include "base/ckd.h"
 #include "base/map.h"
 #include "base/sort.h"
+#include "verify/live.h"
 
 #include <inttypes.h>
 
@@ -36,8 +40,9 @@ typedef struct checker {
 	const hbm_placement *pl;
 	hbm_diags *d;
 	HBM_VEC(rect) rects;
-	uint32_t *by_lo, *rank;
-	node *tree;
+	uint32_t *by_lo, *rank, *by_start, *by_end;
+	hbm_live live; /* ranks; without sets and groups */
+	node *tree;    /* else */
 	uint32_t leaves;
 } checker;
 
@@ -131,14 +136,6 @@ static hbm_status check_buffer(checker *c, hbm_map *bases, uint32_t i)
 	return cut(c, i);
 }
 
-static int by_lo(const void *context, uint32_t a, uint32_t b)
-{
-	const checker *c = context;
-	uint64_t x = c->rects.items[a].lo, y = c->rects.items[b].lo;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Offers one rectangle to a node. */
 static void offer(node *n, uint64_t hi, uint32_t kin, uint32_t r)
 {
@@ -215,73 +212,129 @@ static bool may_share(const hbm_problem *p, uint32_t a, uint32_t b)
 	       (p->group && p->group[a] != HBM_NONE && p->group[a] == p->group[b]);
 }
 
-static hbm_status meets(const checker *c, uint32_t r)
+static hbm_status fault_met(const checker *c, uint32_t a, uint32_t b)
 {
-	const rect *x = &c->rects.items[r], *y;
-	node best = prefix(c, ranks_below(c, x->hi));
-	bool own = best.kin == x->kin;
-	uint64_t hi = own ? best.other_hi : best.hi;
+	const rect *x = &c->rects.items[a], *y = &c->rects.items[b];
 
-	if (hi <= x->lo)
-		return HBM_OK;
-	y = &c->rects.items[own ? best.other_rect : best.rect];
-	if (may_share(c->p, x->buffer, y->buffer))
-		return HBM_OK;
 	return hbm_fail(c->d, HBM_VERIFY, HBM_E_PLAN, HBM_NOWHERE,
 	                "buffers %" PRIu32 " [%" PRIu64 ",%" PRIu64 ") and %" PRIu32
 	                " [%" PRIu64 ",%" PRIu64 ") share bytes at tick %" PRId64, y->buffer,
 	                y->lo, y->hi, x->buffer, x->lo, x->hi, x->start);
 }
 
-
-/* Events 2r (start) and 2r + 1 (end) of rectangle r; ends come first. */
-static int by_time(const void *context, uint32_t a, uint32_t b)
+static hbm_status meets(const checker *c, uint32_t r)
 {
-	const checker *c = context;
-	const rect *x = &c->rects.items[a / 2], *y = &c->rects.items[b / 2];
-	int64_t s = a & 1 ? x->end : x->start, t = b & 1 ? y->end : y->start;
+	const rect *x = &c->rects.items[r];
+	node best = prefix(c, ranks_below(c, x->hi));
+	bool own = best.kin == x->kin;
+	uint64_t hi = own ? best.other_hi : best.hi;
+	uint32_t other = own ? best.other_rect : best.rect;
 
-	if (s != t)
-		return s < t ? -1 : 1;
-	return (int)(b & 1) - (int)(a & 1);
+	if (hi <= x->lo || may_share(c->p, x->buffer, c->rects.items[other].buffer))
+		return HBM_OK;
+	return fault_met(c, r, other);
 }
 
+static hbm_status meets_neighbour(const checker *c, uint32_t r)
+{
+	const rect *x = &c->rects.items[r];
+	uint32_t below = hbm_live_below(&c->live, c->rank[r]);
+	uint32_t above = hbm_live_above(&c->live, c->rank[r]);
+
+	if (below != HBM_NONE && c->rects.items[c->by_lo[below]].hi > x->lo)
+		return fault_met(c, r, c->by_lo[below]);
+	if (above != HBM_NONE && c->rects.items[c->by_lo[above]].lo < x->hi)
+		return fault_met(c, r, c->by_lo[above]);
+	return HBM_OK;
+}
+
+/* ---- the sweep -------------------------------------------------------------- */
+
+static hbm_status begin(checker *c, uint32_t r)
+{
+	if (c->tree) {
+		HBM_TRY(meets(c, r));
+		set_leaf(c, r, true);
+		return HBM_OK;
+	}
+	HBM_TRY(meets_neighbour(c, r));
+	hbm_live_add(&c->live, c->rank[r]);
+	return HBM_OK;
+}
+
+static void end(checker *c, uint32_t r)
+{
+	if (c->tree)
+		set_leaf(c, r, false);
+	else
+		hbm_live_remove(&c->live, c->rank[r]);
+}
+
+/* What ends at a tick leaves before what begins there comes. */
 static hbm_status sweep(checker *c)
 {
-	uint32_t n = c->rects.n;
-	uint32_t *order = HBM_ARRAY(c->a, uint32_t, 2 * (size_t)n);
+	const rect *rs = c->rects.items;
+	uint32_t gone = 0;
 
-	HBM_NEED(order);
-	for (uint32_t i = 0; i < 2 * n; i++)
-		order[i] = i;
-	HBM_NEED(hbm_merge_sort(c->a, order, 2 * n, by_time, c));
-	for (uint32_t i = 0; i < 2 * n; i++) {
-		uint32_t r = order[i] / 2;
-		if (!(order[i] & 1))
-			HBM_TRY(meets(c, r));
-		set_leaf(c, r, !(order[i] & 1));
+	for (uint32_t k = 0; k < c->rects.n; k++) {
+		uint32_t r = c->by_start[k];
+
+		for (; rs[c->by_end[gone]].end <= rs[r].start; gone++)
+			end(c, c->by_end[gone]);
+		HBM_TRY(begin(c, r));
 	}
+	return HBM_OK;
+}
+
+typedef enum by { BY_LO, BY_START, BY_END } by;
+
+static uint64_t key_of(const rect *r, by what)
+{
+	if (what == BY_LO)
+		return r->lo;
+	return (uint64_t)(what == BY_START ? r->start : r->end) ^ (uint64_t)1 << 63;
+}
+
+/* Rectangles by rising key; room: for twice as many. */
+static hbm_status sorted(checker *c, by what, hbm_keyed *room, uint32_t **ret)
+{
+	uint32_t n = c->rects.n, *ids = HBM_ARRAY(c->a, uint32_t, n);
+
+	HBM_NEED(ids);
+	for (uint32_t i = 0; i < n; i++)
+		room[i] = (hbm_keyed){key_of(&c->rects.items[i], what), i};
+	hbm_radix_sort(room, room + n, n);
+	for (uint32_t i = 0; i < n; i++)
+		ids[i] = room[i].id;
+	*ret = ids;
+	return HBM_OK;
+}
+
+static hbm_status build_tree(checker *c)
+{
+	for (c->leaves = 1; c->leaves < c->rects.n; c->leaves *= 2)
+		continue;
+	HBM_NEED(c->tree = HBM_ARRAY(c->a, node, 2 * (size_t)c->leaves));
+	for (uint32_t i = 0; i < 2 * c->leaves; i++)
+		c->tree[i] = (node){.kin = HBM_NONE, .other_kin = HBM_NONE};
 	return HBM_OK;
 }
 
 static hbm_status build(checker *c)
 {
 	uint32_t n = c->rects.n;
+	hbm_keyed *room = HBM_ARRAY(c->a, hbm_keyed, 2 * (size_t)n);
 
-	HBM_NEED(n < UINT32_MAX / 4);
-	HBM_NEED(c->by_lo = HBM_ARRAY(c->a, uint32_t, n));
+	HBM_NEED(room && n < UINT32_MAX / 4);
 	HBM_NEED(c->rank = HBM_ARRAY(c->a, uint32_t, n));
-	for (c->leaves = 1; c->leaves < n; c->leaves *= 2)
-		continue;
-	HBM_NEED(c->tree = HBM_ARRAY(c->a, node, 2 * (size_t)c->leaves));
-	for (uint32_t i = 0; i < 2 * c->leaves; i++)
-		c->tree[i] = (node){.kin = HBM_NONE, .other_kin = HBM_NONE};
-	for (uint32_t i = 0; i < n; i++)
-		c->by_lo[i] = i;
-	HBM_NEED(hbm_merge_sort(c->a, c->by_lo, n, by_lo, c));
+	HBM_TRY(sorted(c, BY_LO, room, &c->by_lo));
+	HBM_TRY(sorted(c, BY_START, room, &c->by_start));
+	HBM_TRY(sorted(c, BY_END, room, &c->by_end));
 	for (uint32_t i = 0; i < n; i++)
 		c->rank[c->by_lo[i]] = i;
-	return HBM_OK;
+	if (c->p->set || c->p->group)
+		return build_tree(c);
+	return hbm_live_init(c->a, n, &c->live);
 }
 
 hbm_status hbm_verify_placement(hbm_arena *scratch, const hbm_problem *p,
@@ -291,6 +344,7 @@ hbm_status hbm_verify_placement(hbm_arena *scratch, const hbm_problem *p,
 	hbm_map bases;
 
 	hbm_map_init(&bases, scratch);
+	HBM_NEED(HBM_RESERVE(scratch, &c.rects, p->n));
 	for (uint32_t i = 0; i < p->n; i++)
 		HBM_TRY(check_buffer(&c, &bases, i));
 	HBM_TRY(build(&c));
