@@ -122,7 +122,10 @@ static bool try_pair(walk *w, hbm_classes *c, hbm_op_id id, const hbm_inplace *i
 	uint64_t at_r, at_o;
 	hbm_storage_id r = lead(w, ro->tensor, &at_r), o = lead(w, wo->tensor, &at_o);
 	const hbm_storage *rs = &w->of[r].s, *os = &w->of[o].s;
+	const hbm_tensor *read = &w->p->tensors.items[ro->tensor];
 
+	if (w->p->tensors.items[wo->tensor].size > read->size)
+		return false; /* what is read has not all the bytes, though its base may */
 	if (r == o || at_o || !whole(ro, wo) || os->size > rs->size - at_r ||
 	    os->advance != 1 || rs->advance != 1 || os->pin != HBM_NO_OFFSET ||
 	    at_r % os->align || (os->demand && rs->demand && os->demand != rs->demand))

@@ -33,7 +33,8 @@ hbm_status fit_plan_one(const fit_case *c, hbm_arena *a, hbm_diags *d, uint32_t 
 		return HBM_UNSUPPORTED;
 	HBM_TRY(hbm_run_passes(a, &ret->prog, &c->row->target, opts, d, &ret->plan));
 	hbm_arena_init(&scratch, &c->cx->mem);
-	status = hbm_verify(&scratch, &ret->prog, &c->row->target, &ret->plan, d);
+	status = hbm_verify(&scratch, &ret->prog, &c->row->target, &ret->plan,
+	                    &c->cx->diags); /* a fault of ours: the user should see it */
 	hbm_arena_fini(&scratch);
 	return status;
 }

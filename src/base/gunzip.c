@@ -42,7 +42,7 @@ static hbm_status damaged(hbm_diags *d, const char *path, const char *what)
 {
 	hbm_where where = {.file = path};
 
-	return hbm_fail(d, HBM_IO, HBM_E_IO, where, "cannot unpack gzip: %s", what);
+	return hbm_fail(d, HBM_SYNTAX, HBM_E_GZIP, where, "cannot unpack gzip: %s", what);
 }
 
 static void feed(unpack *u)
@@ -149,7 +149,7 @@ hbm_status hbm_gunzip(hbm_arena *a, hbm_diags *d, const char *path, hbm_bytes ra
 	(void)raw;
 	(void)limit;
 	(void)ret;
-	return hbm_fail(d, HBM_UNSUPPORTED, HBM_E_IO, where,
+	return hbm_fail(d, HBM_UNSUPPORTED, HBM_E_GZIP, where,
 	                "the file is gzip and this build has no zlib; unpack it first");
 }
 

@@ -201,9 +201,9 @@ static void gzip_cut_short(void **state)
 
 	for (size_t cut = 3; cut < n; cut++) {
 		const char *path = temp_file(&r->arena, "cut", packed, cut);
-		assert_int_equal(hbm_file_read(&r->arena, NULL, path, 0, &got), HBM_IO);
+		assert_int_equal(hbm_file_read(&r->arena, NULL, path, 0, &got), HBM_SYNTAX);
 	}
-	must_fail(r, temp_file(&r->arena, "cut", packed, n - 1), 0, HBM_IO, HBM_E_IO,
+	must_fail(r, temp_file(&r->arena, "cut", packed, n - 1), 0, HBM_SYNTAX, HBM_E_GZIP,
 	          "ends early");
 }
 
@@ -214,7 +214,7 @@ static void gzip_damaged(void **state)
 	size_t n = pack(packed, sizeof packed, "some text to pack", 17);
 
 	packed[n - 5] ^= 1; /* checksum */
-	must_fail(r, temp_file(&r->arena, "bad", packed, n), 0, HBM_IO, HBM_E_IO,
+	must_fail(r, temp_file(&r->arena, "bad", packed, n), 0, HBM_SYNTAX, HBM_E_GZIP,
 	          "cannot unpack gzip");
 }
 
@@ -225,7 +225,7 @@ static void gzip_with_junk_behind(void **state)
 	size_t n = pack(packed, sizeof packed, "text", 4);
 
 	packed[n] = 'j';
-	must_fail(r, temp_file(&r->arena, "junk", packed, n + 1), 0, HBM_IO, HBM_E_IO,
+	must_fail(r, temp_file(&r->arena, "junk", packed, n + 1), 0, HBM_SYNTAX, HBM_E_GZIP,
 	          "cannot unpack gzip");
 }
 #endif

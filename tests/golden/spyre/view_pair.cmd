@@ -1,0 +1,1 @@
+hbmplan plan --passes fuse view_pair.hbm
