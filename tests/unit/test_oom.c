@@ -154,6 +154,7 @@ static void sweep_seed(const char *path)
 	hbm_source src = {.path = "seed"};
 	hbm_arena a, again;
 
+	print_message("%s\n", strrchr(path, '/') + 1);
 	hbm_arena_init(&a, NULL);
 	hbm_arena_init(&again, NULL);
 	/* Seeds of the unpacker are no whole files. */
