@@ -2,6 +2,9 @@
 #include "support/oom.h"
 #include "support/test.h"
 
+/* There in builds with a sanitizer: says where the failing allocation is. */
+void __sanitizer_print_stack_trace(void) __attribute__((weak));
+
 enum { GUARD = 32 }; /* keeps the size in front of a block, to compare at release */
 
 static void *oom_alloc(void *user, size_t size)
@@ -11,6 +14,8 @@ static void *oom_alloc(void *user, size_t size)
 
 	if (m->calls++ == m->fail_at) {
 		m->failed = true;
+		if (m->trace && __sanitizer_print_stack_trace)
+			__sanitizer_print_stack_trace();
 		return NULL;
 	}
 	p = malloc(GUARD + size);
@@ -48,6 +53,21 @@ static bool is_right(hbm_status status, bool failed, hbm_status final)
 	return status == (failed ? HBM_NOMEM : final);
 }
 
+/* Runs once more, to show where, and ends the test. */
+static void complain(oom_mem_fn f, void *user, const oom_mem *was, hbm_status status)
+{
+	oom_mem m;
+
+	oom_mem_init(&m, was->fail_at);
+	m.trace = true;
+	if (was->failed)
+		(void)f(&m.mem, user);
+	fail_msg("allocation %llu %s: '%s', %llu blocks are left",
+	         (unsigned long long)was->fail_at,
+	         was->failed ? "failed" : "was not reached", hbm_status_text(status),
+	         (unsigned long long)was->live);
+}
+
 uint64_t oom_sweep_mem(oom_mem_fn f, void *user, hbm_status final)
 {
 	for (uint64_t n = 0;; n += 1 + n / 256) {
@@ -55,13 +75,8 @@ uint64_t oom_sweep_mem(oom_mem_fn f, void *user, hbm_status final)
 		hbm_status status;
 		oom_mem_init(&m, n);
 		status = f(&m.mem, user);
-		if (m.live)
-			fail_msg("allocation %llu failed: %llu blocks are left",
-			         (unsigned long long)n, (unsigned long long)m.live);
-		if (!is_right(status, m.failed, final))
-			fail_msg("allocation %llu %s: '%s'", (unsigned long long)n,
-			         m.failed ? "failed" : "was not reached",
-			         hbm_status_text(status));
+		if (m.live || !is_right(status, m.failed, final))
+			complain(f, user, &m, status);
 		if (!m.failed)
 			return m.calls;
 	}

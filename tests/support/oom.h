@@ -15,11 +15,11 @@
  *     oom_sweep(read_it, "hbm.window = 1 KiB\npipeline p\n");
  *
  * The function runs with allocation 0 failing, then 1, and so on (beyond 256 in
- * growing steps) until a run has none fail. It must answer HBM_NOMEM exactly in the runs where one failed, and
- * `final` in the last run; no block may be left then. Where `final` is an error it
- * may also stand while memory is short: then only its message was lost. In builds
- * with a sanitizer every piece of an arena is an allocation of its own, else only
- * whole blocks are. */
+ * growing steps) until a run has none fail. It must answer HBM_NOMEM exactly in the
+ * runs where one failed, and `final` in the last run; no block may be left then. Where
+ * `final` is an error it may also stand while memory is short: then only its message
+ * was lost. In builds with a sanitizer every piece of an arena is an allocation of its
+ * own, else only whole blocks are. */
 
 #include "hbmplan/status.h"
 #include "base/arena.h"
@@ -32,6 +32,7 @@ typedef struct oom_mem {
 	uint64_t live;    /* blocks not given back */
 	uint64_t bytes;   /* in them */
 	bool failed;
+	bool trace; /* show the stack of the one that fails */
 } oom_mem;
 
 void oom_mem_init(oom_mem *m, uint64_t fail_at);
