@@ -78,7 +78,7 @@ hbm_status hbm_fail(hbm_diags *d, hbm_status status, hbm_code code,
                     hbm_where where, const char *fmt, ...) HBM_PRINTF(5, 6);
 /* False: lost for want of memory, which no status would tell. */
 bool hbm_warn(hbm_diags *d, hbm_code code, hbm_where where, const char *fmt, ...)
-	HBM_PRINTF(4, 5);
+	HBM_PRINTF(4, 5) HBM_MUST_USE;
 /* A note to the message before it. */
 void hbm_note(hbm_diags *d, hbm_where where, const char *fmt, ...)
 	HBM_PRINTF(3, 4);

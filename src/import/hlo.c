@@ -59,8 +59,8 @@ static hbm_status tell_order(const hlo_module *m, hbm_program *p)
 	snprintf(text, sizeof text, "not scheduled: planned in %s order (the smallest peak "
 	         "of three topological orders); intermediates are an upper bound, as "
 	         "nothing is fused yet", c->order_from);
-	hbm_warn(m->diags, HBM_E_HLO_ORDER, hlo_at(m, c->pos, 0), "module '%s' is %s",
-	         hbm_sym_str(m->syms, m->name), text);
+	HBM_NEED(hbm_warn(m->diags, HBM_E_HLO_ORDER, hlo_at(m, c->pos, 0), "module "
+	                  "'%s' is %s", hbm_sym_str(m->syms, m->name), text));
 	p->order = hbm_intern_cstr(&p->syms, text);
 	return p->order == HBM_NONE ? HBM_NOMEM : HBM_OK;
 }

@@ -289,10 +289,11 @@ static hbm_status opcode(hlo_reader *r, hlo_instr *x)
 		return hlo_syntax(r, pos, "expected an opcode after the shape");
 	op = hlo_opcode_find(word.s, word.n);
 	if (op == HLO_N_OPCODES) {
-		hbm_warn(r->m->diags, HBM_E_HLO_OPCODE, hlo_at(r->m, pos, word.n),
-		         "opcode '%.*s' is not known: taken as an operation that reads "
-		         "its operands and writes a result of its own",
-		         (int)(word.n < 80 ? word.n : 80), word.s);
+		HBM_NEED(hbm_warn(r->m->diags, HBM_E_HLO_OPCODE,
+		                  hlo_at(r->m, pos, word.n), "opcode '%.*s' is not "
+		                  "known: taken as an operation that reads its "
+		                  "operands and writes a result of its own",
+		                  (int)(word.n < 80 ? word.n : 80), word.s));
 		op = HLO_OP_UNKNOWN;
 		x->target = word;
 	}

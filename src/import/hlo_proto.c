@@ -344,18 +344,21 @@ static void metadata(const Hlo__OpMetadata *p, hlo_meta *ret)
 	ret->frame = p->stack_frame_id > 0 ? (uint64_t)p->stack_frame_id : 0;
 }
 
-static void opcode(maker *k, const Hlo__HloInstructionProto *p, hlo_instr *x)
+static hbm_status opcode(maker *k, const Hlo__HloInstructionProto *p, hlo_instr *x)
 {
 	hlo_opcode op = hlo_opcode_find(p->opcode, strlen(p->opcode));
 
 	if (op == HLO_N_OPCODES) {
-		hbm_warn(k->m->diags, HBM_E_HLO_OPCODE, (hbm_where){.file = k->m->file},
-		         "opcode '%.80s' is not known: taken as an operation that reads its "
-		         "operands and writes a result of its own", p->opcode);
+		HBM_NEED(hbm_warn(k->m->diags, HBM_E_HLO_OPCODE,
+		                  (hbm_where){.file = k->m->file}, "opcode '%.80s' is "
+		                  "not known: taken as an operation that reads its "
+		                  "operands and writes a result of its own",
+		                  p->opcode));
 		op = HLO_OP_UNKNOWN;
 		x->target = slice(p->opcode);
 	}
 	x->opcode = (uint8_t)op;
+	return HBM_OK;
 }
 
 static hbm_status instruction(maker *k, const Hlo__HloInstructionProto *p)
@@ -369,7 +372,7 @@ static hbm_status instruction(maker *k, const Hlo__HloInstructionProto *p)
 	HBM_TRY(need_sym(name_of(k->m, p->name), &x.name));
 	HBM_TRY(shape_node(k, p->shape, &x.shape));
 	HBM_TRY(hlo_shape_leaves(k->m, x.shape, &x.leaves));
-	opcode(k, p, &x);
+	HBM_TRY(opcode(k, p, &x));
 	x.number = (uint64_t)(x.opcode == HLO_OP_PARAMETER ? p->parameter_number
 	                                                   : p->tuple_index);
 	hlo_fusion_kind(slice(p->fusion_kind), &x);

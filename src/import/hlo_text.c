@@ -209,9 +209,10 @@ static hbm_status item(hlo_reader *r, bool *ret_stop)
 	bool entry = hlo_is_word(word, "ENTRY");
 
 	if (hlo_is_word(word, "HloModule") && (m->name || m->comps.n)) {
-		hbm_warn(m->diags, HBM_E_HLO_MODULES, hlo_at(m, pos, word.n),
-		         "the file has %u more modules; only the first, '%s', is read",
-		         count_modules(r), hbm_sym_str(m->syms, m->name));
+		HBM_NEED(hbm_warn(m->diags, HBM_E_HLO_MODULES, hlo_at(m, pos, word.n),
+		                  "the file has %u more modules; only the first, '%s', "
+		                  "is read", count_modules(r),
+		                  hbm_sym_str(m->syms, m->name)));
 		*ret_stop = true;
 		return HBM_OK;
 	}

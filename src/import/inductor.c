@@ -218,9 +218,9 @@ static hbm_status read_log(hbm_ind_dump *dump, const hbm_source *src)
 		                "the log has no section 'AFTER FUSION'; "
 		                "TORCH_LOGS=ir_post_fusion writes one");
 	if (log.n_graphs > 1)
-		hbm_warn(dump->d, HBM_E_IND_ASSUMED, where,
-		         "the log holds %u graphs; the first one is read",
-		         log.n_graphs);
+		HBM_NEED(hbm_warn(dump->d, HBM_E_IND_ASSUMED, where,
+		                  "the log holds %u graphs; the first one is read",
+		                  log.n_graphs));
 	dump->fused = texts[0] != NULL;
 	f = (files){texts[0] ? texts[0] : texts[1], texts[1], NULL, texts[2]};
 	return read_files(dump, &f);

@@ -246,28 +246,26 @@ static hbm_status add_nodes(hbm_ind_builder *b)
 
 /* ---- the whole ------------------------------------------------------------ */
 
-static void warn_about(const hbm_ind_builder *b)
+static hbm_status warn_about(const hbm_ind_builder *b)
 {
 	hbm_where w = {.file = b->dump->graph.text->path};
 	hbm_diags *d = b->dump->d;
 
 	if (b->n_unsized)
-		hbm_warn(d, HBM_E_IND_ASSUMED, w,
-		         "graph inputs without a size in the dump: %u, '%s' first; "
-		         "totals leave them out",
-		         b->n_unsized, hbm_ind_str(b->dump, b->unsized));
+		HBM_NEED(hbm_warn(d, HBM_E_IND_ASSUMED, w, "graph inputs without a "
+		                  "size in the dump: %u, '%s' first; totals leave "
+		                  "them out", b->n_unsized,
+		                  hbm_ind_str(b->dump, b->unsized)));
 	if (b->n_guessed)
-		hbm_warn(
-			d, HBM_E_IND_ASSUMED, w,
-			"buffers without a dtype in the dump: %u, '%s' first; taken as "
-			"%s",
-			b->n_guessed, hbm_ind_str(b->dump, b->guessed),
-			hbm_dtype_name(b->f->dtype));
+		HBM_NEED(hbm_warn(d, HBM_E_IND_ASSUMED, w, "buffers without a dtype in "
+		                  "the dump: %u, '%s' first; taken as %s", b->n_guessed,
+		                  hbm_ind_str(b->dump, b->guessed),
+		                  hbm_dtype_name(b->f->dtype)));
 	if (b->n_internal)
-		hbm_warn(d, HBM_E_IND_ASSUMED, w,
-		         "buffers without a size in the dump that never leave their "
-		         "kernel: %u; taken as registers",
-		         b->n_internal);
+		HBM_NEED(hbm_warn(d, HBM_E_IND_ASSUMED, w, "buffers without a size in "
+		                  "the dump that never leave their kernel: %u; "
+		                  "taken as registers", b->n_internal));
+	return HBM_OK;
 }
 
 static hbm_status begin(hbm_ind_builder *b)
@@ -297,6 +295,5 @@ hbm_status hbm_ind_build(hbm_ind_dump *dump, const hbm_ind_facts *facts, hbm_are
 	if (dump->failed)
 		return HBM_SEMANTIC;
 	HBM_TRY(add_nodes(&b));
-	warn_about(&b);
-	return HBM_OK;
+	return warn_about(&b);
 }

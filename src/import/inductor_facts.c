@@ -279,7 +279,7 @@ static hbm_status name_nodes(hbm_map *names, const hbm_ind_graph *g)
 }
 
 /* A user that no file has a node for: what follows was cut off. */
-static void check_users(work *w, const hbm_map *names, const hbm_ind_graph *g)
+static hbm_status check_users(work *w, const hbm_map *names, const hbm_ind_graph *g)
 {
 	for (uint32_t i = 0; i < g->bufs.n; i++) {
 		const hbm_ind_buf *b = &g->bufs.items[i];
@@ -287,12 +287,15 @@ static void check_users(work *w, const hbm_map *names, const hbm_ind_graph *g)
 			hbm_sym user = g->users.items[b->users.first + k].node;
 			if (!user || hbm_map_get(names, user) != HBM_NONE)
 				continue;
-			hbm_warn(w->dump->d, HBM_E_IND_MISSING, hbm_ind_shown(w->dump, b->at, 1),
-			         "'%s' is used by node '%s', which is not in the dump; the "
-			         "file may be truncated", text_of(w, b->name), text_of(w, user));
-			return;
+			HBM_NEED(hbm_warn(w->dump->d, HBM_E_IND_MISSING,
+			                  hbm_ind_shown(w->dump, b->at, 1), "'%s' is "
+			                  "used by node '%s', which is not in the "
+			                  "dump; the file may be truncated",
+			                  text_of(w, b->name), text_of(w, user)));
+			return HBM_OK;
 		}
 	}
+	return HBM_OK;
 }
 
 static hbm_status find_lacking(work *w)
@@ -302,8 +305,7 @@ static hbm_status find_lacking(work *w)
 	hbm_map_init(&names, w->dump->a);
 	HBM_TRY(name_nodes(&names, &w->dump->graph));
 	HBM_TRY(name_nodes(&names, &w->dump->pre));
-	check_users(w, &names, &w->dump->graph);
-	return HBM_OK;
+	return check_users(w, &names, &w->dump->graph);
 }
 
 static hbm_status take_bufs(work *w)

@@ -516,7 +516,7 @@ static void check_node(hbm_ind_reader *r, const hbm_ind_node *n)
 		             hbm_ind_str(r->dump, n->name), lacks);
 }
 
-static void finish(hbm_ind_reader *r)
+static hbm_status finish(hbm_ind_reader *r)
 {
 	close_to(r, 0);
 	if (r->child && !r->stop)
@@ -528,10 +528,11 @@ static void finish(hbm_ind_reader *r)
 	for (uint32_t i = 0; i < r->g->nodes.n && !r->stop; i++)
 		check_node(r, &r->g->nodes.items[i]);
 	if (r->n_unknown && !r->stop)
-		hbm_warn(r->dump->d, HBM_E_IND_IGNORED,
-		         hbm_ind_shown(r->dump, r->unknown, 1),
-		         "lines of an unknown kind left out: %u; this is the first",
-		         r->n_unknown);
+		HBM_NEED(hbm_warn(r->dump->d, HBM_E_IND_IGNORED,
+		                  hbm_ind_shown(r->dump, r->unknown, 1),
+		                  "lines of an unknown kind left out: %u; this is the "
+		                  "first", r->n_unknown));
+	return HBM_OK;
 }
 
 hbm_status hbm_ind_read_ir(hbm_ind_dump *dump, const hbm_ind_text *t,
@@ -542,6 +543,5 @@ hbm_status hbm_ind_read_ir(hbm_ind_dump *dump, const hbm_ind_text *t,
 	ret->text = t;
 	while (!r.stop && !hbm_ind_full(dump) && hbm_ind_next_line(&r.scan, &r.line))
 		HBM_TRY(read_line(&r));
-	finish(&r);
-	return HBM_OK;
+	return finish(&r);
 }

@@ -2,11 +2,11 @@
  * `auto`: the default.
  *
  * 1. Cheap orders over the whole instance; each is given up once it cannot win.
- * 2. What is above the goal then is cut into parts that share no time. They are
- *    worked on in stages, each a few tasks of fixed budget that start from the
- *    best so far and know nothing of each other. Of a stage the first result at
- *    the goal counts, else the best, the first among equals: so the number of
- *    threads changes nothing.
+ * 2. What is above the goal then is cut into parts that share no time. Those with
+ *    at most two live at once are solved; the others are worked on in stages,
+ *    each a few tasks of fixed budget that start from the best so far and know
+ *    nothing of each other. Of a stage the first result at the goal counts, else
+ *    the best, the first among equals: so the number of threads changes nothing.
  *    What the caller calls enough ends the stages after the first.
  * 3. A part that is above the goal after its last stage decides the extent: the
  *    others need not be lower.
@@ -38,21 +38,18 @@ typedef struct stage {
 } stage;
 
 static const stage small_stages[] = {
-	{{{"two-sided", 1 << 30, 0, 0}}},
 	{{{"exact", 1 << 17, 0, 0}}},
 	{{{"exact", 1 << 19, 0, 0}, {"climb", 2000000, 0, 1}}},
 	{{{"exact", 1 << 22, 0, 0}, {"search", 1 << 22, 0, 0}, {"climb", 6000000, 0, 2}}},
 };
 
 static const stage middle_stages[] = {
-	{{{"two-sided", 1 << 30, 0, 0}}},
 	{{{"restart", 30000000, 0, 1}}},
 	{{{"exact", 1 << 22, 0, 0}, {"restart", 60000000, 0, 2}}},
 	{{{"search", 1 << 22, 0, 0}, {"restart", 100000000, 0, 3}}},
 };
 
 static const stage large_stages[] = {
-	{{{"two-sided", 1 << 30, 0, 0}}},
 	{{{"restart", 60000000, 100, 1}, {"restart", 60000000, 100, 2}}},
 	{{{"search", 100000000, 100, 0}, {"restart", 100000000, 100, 3}}},
 };
@@ -228,6 +225,17 @@ static hbm_status run_stage(driver *d, part **ps, uint32_t n, uint32_t s, uint32
 
 /* ---- parts ---------------------------------------------------------------- */
 
+/* Runs an allocator on all of `in` if it is made for such instances. */
+static hbm_status run_cheap(hbm_pack_cx *cx, const char *name, const hbm_inst *in,
+                            hbm_answer *ans)
+{
+	const hbm_allocator *al = hbm_allocator_find(name);
+
+	if (in->features & ~al->can & ~(uint32_t)HBM_F_HINTS)
+		return HBM_OK;
+	return al->solve(cx, in, ans);
+}
+
 static void choose_stages(part *p)
 {
 #define STAGES(list)                                                           \
@@ -273,7 +281,7 @@ static hbm_status make_part(driver *d, const hbm_parts *ps, uint32_t k, uint64_t
 	for (uint32_t i = 0; i < p->in.n; i++)
 		p->ans.offset[i] = d->ans->offset[p->ids ? p->ids[i] : i];
 	choose_stages(p);
-	return HBM_OK;
+	return ps->n > 1 ? run_cheap(d->cx, "two-sided", &p->in, &p->ans) : HBM_OK;
 }
 
 /* The parts above the goal, highest first. */
@@ -394,12 +402,8 @@ static hbm_status cheap(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 	bool plain = !(in->features & ~(uint32_t)(HBM_F_ALIGN | HBM_F_HINTS));
 	const char *const *name = plain ? plain_orders : general_orders;
 
-	for (; *name && ans->extent > ans->goal && !cx->stopped; name++) {
-		const hbm_allocator *al = hbm_allocator_find(*name);
-
-		if (!(in->features & ~al->can & ~(uint32_t)HBM_F_HINTS))
-			HBM_TRY(al->solve(cx, in, ans));
-	}
+	for (; *name && ans->extent > ans->goal && !cx->stopped; name++)
+		HBM_TRY(run_cheap(cx, *name, in, ans));
 	return HBM_OK;
 }
 

@@ -353,7 +353,7 @@ static bool advance(hbm_xsearch *x)
 {
 	hbm_xstate *s = x->s;
 
-	while (x->depth) {
+	while (x->depth && !s->nomem) {
 		hbm_xframe *f = &x->frames.items[x->depth - 1];
 
 		if (f->next < f->n_cand) {

@@ -417,10 +417,10 @@ static hbm_status place_on_chip(placer *pl)
 		return HBM_OK;
 	HBM_TRY(solve(pl, &it, HBM_NO_OFFSET, false, &placed));
 	if (placed.extent > scratchpad(cx->target))
-		hbm_warn(cx->diags, HBM_E_ON_CHIP, HBM_NOWHERE,
-		         "values that the program keeps on chip take %" PRIu64
-		         " bytes at once; the target has %" PRIu64, placed.extent,
-		         scratchpad(cx->target));
+		HBM_NEED(hbm_warn(cx->diags, HBM_E_ON_CHIP, HBM_NOWHERE, "values that "
+		                  "the program keeps on chip take %" PRIu64 " bytes at "
+		                  "once; the target has %" PRIu64, placed.extent,
+		                  scratchpad(cx->target)));
 	for (uint32_t i = 0; i < it.n; i++)
 		cx->prog->tensors.items[cx->an->storages.items[it.storage[i]].root].home =
 			(hbm_home){.kind = HBM_HOME_LX, .bundle = HBM_NONE,

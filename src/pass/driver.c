@@ -157,8 +157,8 @@ static hbm_status choose_passes(hbm_pass_cx *cx, pipeline *l)
 	if (print && !in_pipeline(l, print))
 		return not_run(cx, "--print-after", print);
 	if (cx->opts->no_bundle_args && !in_pipeline(l, "fuse"))
-		hbm_warn(cx->diags, HBM_E_OPTION, HBM_NOWHERE, "no pass 'fuse' runs: "
-		         "bundles stay as they are");
+		HBM_NEED(hbm_warn(cx->diags, HBM_E_OPTION, HBM_NOWHERE, "no pass "
+		                  "'fuse' runs: bundles stay as they are"));
 	return HBM_OK;
 }
 

@@ -184,17 +184,18 @@ static hbm_status annotate(hbm_pass_cx *cx, const hbm_pool_job *job)
 	return HBM_OK;
 }
 
-static void warn_overflow(hbm_pass_cx *cx, const hbm_pool_job *job)
+static hbm_status warn_overflow(hbm_pass_cx *cx, const hbm_pool_job *job)
 {
 	const hbm_node *b = &cx->prog->nodes.items[job->bundle];
 
 	if (job->n_placed < job->n)
-		hbm_warn(cx->diags, HBM_E_POOL_OVERFLOW,
-		         hbm_at(cx->prog, b->line, b->col, 0),
-		         "bundle '%s': %" PRIu32 " of %" PRIu32 " pool-eligible storages do "
-		         "not fit below the cap of %" PRIu64 " bytes and live in standalone "
-		         "HBM", hbm_str_of(cx->prog, b->name), job->n - job->n_placed, job->n,
-		         job->capacity);
+		HBM_NEED(hbm_warn(cx->diags, HBM_E_POOL_OVERFLOW,
+		                  hbm_at(cx->prog, b->line, b->col, 0), "bundle '%s': %"
+		                  PRIu32 " of %" PRIu32 " pool-eligible storages do "
+		                  "not fit below the cap of %" PRIu64 " bytes and live "
+		                  "in standalone HBM", hbm_str_of(cx->prog, b->name),
+		                  job->n - job->n_placed, job->n, job->capacity));
+	return HBM_OK;
 }
 
 static hbm_status record(hbm_pass_cx *cx, const hbm_pool_job *job)
@@ -208,7 +209,7 @@ static hbm_status record(hbm_pass_cx *cx, const hbm_pool_job *job)
 	                      .outcome = job->outcome, .allocator = job->allocator};
 
 	HBM_TRY(annotate(cx, job));
-	warn_overflow(cx, job);
+	HBM_TRY(warn_overflow(cx, job));
 	HBM_NEED(HBM_PUSH(cx->keep, &cx->plan->pools, pool));
 	return HBM_OK;
 }

@@ -246,12 +246,13 @@ static hbm_status tell(const usage *x)
 
 	if (u->hbm_usage <= x->limit)
 		return HBM_OK;
-	hbm_warn(x->cx->diags, HBM_E_OVER_BUDGET, HBM_NOWHERE,
-	         "Estimated peak HBM usage (%" PRIu64 " bytes, %s) exceeds HBM size of %"
-	         PRIu64 " bytes (%s)%s%s", u->hbm_usage, hbm_size_text(usage_text, u->hbm_usage),
-	         x->limit, hbm_size_text(size, x->limit),
-	         margin ? ", within the 10 percent margin" : "",
-	         x->cx->opts->budget_off ? "; the check is switched off" : "");
+	HBM_NEED(hbm_warn(x->cx->diags, HBM_E_OVER_BUDGET, HBM_NOWHERE, "Estimated "
+	                  "peak HBM usage (%" PRIu64 " bytes, %s) exceeds HBM size of %"
+	                  PRIu64 " bytes (%s)%s%s", u->hbm_usage,
+	                  hbm_size_text(usage_text, u->hbm_usage), x->limit,
+	                  hbm_size_text(size, x->limit),
+	                  margin ? ", within the 10 percent margin" : "",
+	                  x->cx->opts->budget_off ? "; the check is switched off" : ""));
 	hbm_note(x->cx->diags, HBM_NOWHERE,
 	         "model %" PRIu64 ", inputs and outputs %" PRIu64 ", intermediates %" PRIu64
 	         ", descriptors %" PRIu64 ", other programs %" PRIu64 "; excess %" PRIu64,

@@ -76,10 +76,10 @@ static hbm_status run(hbm_pass_cx *cx)
 	cx->plan->usage.gate_fits = sum <= window;
 	if (sum <= window || cx->opts->budget_off)
 		return HBM_OK;
-	hbm_warn(cx->diags, HBM_E_IO_GATE, HBM_NOWHERE,
-	         "inputs and outputs need %" PRIu64 " bytes (%s); a core of %s has %" PRIu64
-	         " (%s)", sum, hbm_size_text(need, sum), cx->target->name, window,
-	         hbm_size_text(have, window));
+	HBM_NEED(hbm_warn(cx->diags, HBM_E_IO_GATE, HBM_NOWHERE, "inputs and outputs "
+	                  "need %" PRIu64 " bytes (%s); a core of %s has %" PRIu64 " "
+	                  "(%s)", sum, hbm_size_text(need, sum), cx->target->name,
+	                  window, hbm_size_text(have, window)));
 	return name_largest(cx);
 }
 

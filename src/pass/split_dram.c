@@ -169,10 +169,10 @@ static hbm_status refuse(splitter *s, const hbm_plan_split *why)
 	const hbm_tensor *t = &s->p->tensors.items[hbm_find_tensor(s->p, why->name)];
 	bool figures = why->figure[0] || why->figure[1];
 
-	hbm_warn(s->cx->diags, HBM_E_UNSPLIT, hbm_at(s->p, t->line, t->col, 0),
-	         "'%s' of %" PRIu64 " bytes is above the split threshold of %" PRIu64
-	         " and stays whole: %s", hbm_str_of(s->p, why->name), why->size, why->limit,
-	         hbm_unsplit_text(why->refused));
+	HBM_NEED(hbm_warn(s->cx->diags, HBM_E_UNSPLIT, hbm_at(s->p, t->line, t->col, 0),
+	                  "'%s' of %" PRIu64 " bytes is above the split threshold of %"
+	                  PRIu64 " and stays whole: %s", hbm_str_of(s->p, why->name),
+	                  why->size, why->limit, hbm_unsplit_text(why->refused)));
 	if (figures)
 		hbm_note(s->cx->diags, HBM_NOWHERE, "%" PRIu64 ", %" PRIu64, why->figure[0],
 		         why->figure[1]);

@@ -83,10 +83,12 @@ static hbm_status check_owner(const check *k)
 	uint64_t cores = p->ops.items[k->found.op[0]].cores;
 
 	if (home->kind != HBM_HOME_LX) {
-		hbm_warn(k->cx->diags, HBM_E_REDUCTION, hbm_at(p, k->r->line, k->r->col, 0),
-		         "carried reduction '%s': the accumulator '%s' stays in HBM; the "
-		         "result is right, but each trip moves it",
-		         hbm_str_of(p, k->r->name), hbm_tensor_name(p, s->root));
+		HBM_NEED(hbm_warn(k->cx->diags, HBM_E_REDUCTION,
+		                  hbm_at(p, k->r->line, k->r->col, 0), "carried "
+		                  "reduction '%s': the accumulator '%s' stays in HBM; "
+		                  "the result is right, but each trip moves it",
+		                  hbm_str_of(p, k->r->name),
+		                  hbm_tensor_name(p, s->root)));
 		return HBM_OK;
 	}
 	for (uint32_t i = 0; i < 3; i++)

@@ -229,7 +229,7 @@ static void long_lists_of_errors_end(void **state)
 	                    "error: e1 [HBM0100]\nnote: n1\n");
 	assert_int_equal(r->diags.n_dropped, 3);
 	assert_true(hbm_diags_full(&r->diags));
-	hbm_warn(&r->diags, HBM_E_NONE, HBM_NOWHERE, "warning");
+	assert_true(hbm_warn(&r->diags, HBM_E_NONE, HBM_NOWHERE, "warning"));
 	hbm_note(&r->diags, HBM_NOWHERE, "of the warning");
 	expect_message(&r->diags, HBM_E_NONE, "of the warning");
 }
