@@ -69,6 +69,7 @@ hbm_status hlo_to_program(hlo_module *m, hbm_arena *scratch, hbm_program *p)
 {
 	hlo_flat f = {.m = m, .arena = scratch};
 
+	hlo_find_trips(m);
 	HBM_TRY(order_all(m, m->entry, 0));
 	HBM_TRY(hlo_flatten(&f));
 	HBM_TRY(hlo_merge(&f));

@@ -104,6 +104,7 @@ typedef struct hlo_alias {
 } hlo_alias;
 
 enum { HLO_K_NONE, HLO_K_LOOP, HLO_K_INPUT, HLO_K_OUTPUT, HLO_K_CUSTOM };
+enum { HLO_CMP_OTHER, HLO_CMP_LT, HLO_CMP_LE, HLO_CMP_GT, HLO_CMP_GE };
 
 /* Where an instruction comes from, as its metadata say. */
 typedef struct hlo_meta {
@@ -115,7 +116,9 @@ typedef struct hlo_instr {
 	hbm_sym name;
 	uint32_t pos;          /* in the text, 0 for proto */
 	uint8_t opcode, fusion;
+	uint8_t compare;       /* HLO_CMP_*, direction of a compare */
 	bool effect;           /* custom_call_has_side_effect */
+	bool whole;            /* a constant that is one integer: `number` */
 	uint32_t shape;        /* node */
 	hbm_span leaves;       /* nodes, in leaf_nodes */
 	hbm_span operands;
@@ -123,7 +126,7 @@ typedef struct hlo_instr {
 	hbm_span called;       /* while: condition, body */
 	hbm_span dims;         /* in numbers: dimensions of a transpose */
 	hbm_span aliases;      /* output_to_operand_aliasing */
-	uint64_t number;       /* parameter number, tuple index */
+	uint64_t number;       /* parameter number, tuple index, value (int64_t) */
 	uint64_t trips;        /* of a while, 0: unknown */
 	hlo_slice target;      /* custom_call_target, text of an unknown opcode */
 	hlo_meta meta;
@@ -211,6 +214,8 @@ hbm_status hlo_resolve(hlo_module *m) HBM_MUST_USE;
 void hlo_trip_count(hlo_slice config, hlo_instr *x);
 /* fusion from "kLoop" and its like; nothing from an empty text. */
 void hlo_fusion_kind(hlo_slice kind, hlo_instr *x);
+/* compare from "LT" and its like. */
+void hlo_direction(hlo_slice direction, hlo_instr *x);
 /* The part of shape `node` that a path picks; HBM_NONE: no such part. */
 uint32_t hlo_subshape(const hlo_module *m, uint32_t node, hbm_span path);
 static inline const char *hlo_name(const hlo_module *m, uint32_t instr)
@@ -249,6 +254,11 @@ hbm_status hlo_read_text(hlo_module *m, const char *text, size_t n) HBM_MUST_USE
 
 /* Fills shares of a fused computation (once). */
 hbm_status hlo_fusion_shares(hlo_module *m, uint32_t comp) HBM_MUST_USE;
+
+/* ---- loops (hlo_trips.c) ------------------------------------------------- */
+
+/* Trips of the loops that do not say them and count plainly. */
+void hlo_find_trips(hlo_module *m);
 
 /* ---- order (hlo_order.c) ------------------------------------------------- */
 

@@ -66,17 +66,41 @@ static hbm_status operands(hlo_reader *r, hbm_span *ret, char close)
 	return HBM_OK;
 }
 
+/* A literal that is one integer of at most 18 digits. */
+static void whole_number(hlo_slice text, hlo_instr *x)
+{
+	uint32_t i = 0, from;
+	bool minus;
+	uint64_t v = 0;
+
+	while (i < text.n && (text.s[i] == ' ' || text.s[i] == '\t'))
+		i++;
+	minus = i < text.n && text.s[i] == '-';
+	from = i += minus;
+	for (; i < text.n && text.s[i] >= '0' && text.s[i] <= '9' && i - from < 18; i++)
+		v = v * 10 + (uint64_t)(text.s[i] - '0');
+	if (i == from)
+		return;
+	while (i < text.n && (text.s[i] == ' ' || text.s[i] == '\t'))
+		i++;
+	x->whole = i == text.n;
+	x->number = minus ? 0 - v : v;
+}
+
 static hbm_status arguments(hlo_reader *r, hlo_instr *x)
 {
-	hlo_slice skipped;
+	hlo_slice literal;
 
 	switch (x->opcode) {
 	case HLO_OP_PARAMETER:
 		HBM_TRY(hlo_take_number(r, &x->number));
 		return hlo_expect(r, ')', "after the parameter number");
 	case HLO_OP_CONSTANT:
+		HBM_TRY(hlo_take_balanced(r, ')', &literal));
+		whole_number(literal, x);
+		return HBM_OK;
 	case HLO_OP_IOTA:
-		return hlo_take_balanced(r, ')', &skipped);
+		return hlo_take_balanced(r, ')', &literal);
 	default:
 		return operands(r, &x->operands, ')');
 	}
@@ -215,6 +239,8 @@ static hbm_status value_attr(hlo_reader *r, hlo_slice key, hlo_instr *x)
 		hlo_fusion_kind(value, x);
 	else if (hlo_is_word(key, "backend_config") && x->opcode == HLO_OP_WHILE)
 		hlo_trip_count(value, x);
+	else if (hlo_is_word(key, "direction") && x->opcode == HLO_OP_COMPARE)
+		hlo_direction(value, x);
 	else if (hlo_is_word(key, "custom_call_target") && value.n >= 2)
 		x->target = (hlo_slice){value.s + 1, value.n - 2};
 	else if (hlo_is_word(key, "custom_call_has_side_effect"))

@@ -173,6 +173,15 @@ void hlo_fusion_kind(hlo_slice kind, hlo_instr *x)
 	                                       : HLO_K_CUSTOM;
 }
 
+void hlo_direction(hlo_slice direction, hlo_instr *x)
+{
+	x->compare = is_text(direction, "LT")   ? HLO_CMP_LT
+	             : is_text(direction, "LE") ? HLO_CMP_LE
+	             : is_text(direction, "GT") ? HLO_CMP_GT
+	             : is_text(direction, "GE") ? HLO_CMP_GE
+	                                        : HLO_CMP_OTHER;
+}
+
 uint32_t hlo_subshape(const hlo_module *m, uint32_t node, hbm_span path)
 {
 	for (uint32_t i = 0; i < path.n; i++) {

@@ -7,6 +7,8 @@
 #if HBM_HAVE_HLO_PROTO
 #include "import/hlo_proto.h"
 
+#include "base/ckd.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,9 +189,9 @@ static hbm_status integer(reader *r, int64_t *ret)
 	if (w.n == (uint32_t)minus)
 		return fail(r, "expected a number");
 	for (uint32_t i = minus; i < w.n; i++) {
-		if (w.s[i] < '0' || w.s[i] > '9' || v > (UINT64_MAX - 9) / 10)
+		if (w.s[i] < '0' || w.s[i] > '9' || !hbm_mul(v, 10, &v) ||
+		    !hbm_add(v, (uint64_t)(w.s[i] - '0'), &v))
 			return fail(r, "expected a number of 64 bits");
-		v = v * 10 + (uint64_t)(w.s[i] - '0');
 	}
 	*ret = (int64_t)(minus ? 0 - v : v);
 	return HBM_OK;
@@ -270,7 +272,15 @@ static hbm_status scalar(reader *r, const ProtobufCFieldDescriptor *f, uint32_t 
 		return integer(r, to);
 	case PROTOBUF_C_TYPE_INT32:
 		HBM_TRY(integer(r, &v));
-		*(int32_t *)to = (int32_t)(v < 0 || v > INT32_MAX ? 0 : v);
+		*(int32_t *)to = (int32_t)(v < INT32_MIN || v > INT32_MAX ? 0 : v);
+		return HBM_OK;
+	case PROTOBUF_C_TYPE_UINT64:
+		HBM_TRY(integer(r, &v));
+		*(uint64_t *)to = (uint64_t)v;
+		return HBM_OK;
+	case PROTOBUF_C_TYPE_UINT32:
+		HBM_TRY(integer(r, &v));
+		*(uint32_t *)to = (uint32_t)(v < 0 || v > UINT32_MAX ? 0 : v);
 		return HBM_OK;
 	default:
 		return fail(r, "field of a type that is not read");
@@ -281,8 +291,10 @@ static size_t item_size(const ProtobufCFieldDescriptor *f)
 {
 	switch (f->type) {
 	case PROTOBUF_C_TYPE_INT64:
+	case PROTOBUF_C_TYPE_UINT64:
 		return sizeof(int64_t);
 	case PROTOBUF_C_TYPE_INT32:
+	case PROTOBUF_C_TYPE_UINT32:
 		return sizeof(int32_t);
 	case PROTOBUF_C_TYPE_BOOL:
 		return sizeof(protobuf_c_boolean);

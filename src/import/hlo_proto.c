@@ -361,6 +361,17 @@ static hbm_status opcode(maker *k, const Hlo__HloInstructionProto *p, hlo_instr 
 	return HBM_OK;
 }
 
+static void whole_number(const Hlo__LiteralProto *p, hlo_instr *x)
+{
+	if (!p || p->n_s32s + p->n_s64s + p->n_u32s + p->n_u64s != 1)
+		return;
+	x->number = p->n_s32s   ? (uint64_t)p->s32s[0]
+	            : p->n_s64s ? (uint64_t)p->s64s[0]
+	            : p->n_u32s ? p->u32s[0]
+	                        : p->u64s[0];
+	x->whole = !p->n_u64s || p->u64s[0] <= INT64_MAX;
+}
+
 static hbm_status instruction(maker *k, const Hlo__HloInstructionProto *p)
 {
 	hlo_instr x = {.effect = p->custom_call_has_side_effect};
@@ -375,7 +386,10 @@ static hbm_status instruction(maker *k, const Hlo__HloInstructionProto *p)
 	HBM_TRY(opcode(k, p, &x));
 	x.number = (uint64_t)(x.opcode == HLO_OP_PARAMETER ? p->parameter_number
 	                                                   : p->tuple_index);
+	if (x.opcode == HLO_OP_CONSTANT)
+		whole_number(p->literal, &x);
 	hlo_fusion_kind(slice(p->fusion_kind), &x);
+	hlo_direction(slice(p->comparison_direction), &x);
 	if (x.opcode != HLO_OP_UNKNOWN)
 		x.target = slice(p->custom_call_target);
 	metadata(p->metadata, &x.meta);

@@ -136,6 +136,45 @@ static void text_and_binary_say_what_hlo_text_says(void **state)
 	assert_non_null(strstr(want, "m.py:3"));
 }
 
+/* A loop that does not say its trips; literals and directions are read for it. */
+static void trips_are_counted(void **state)
+{
+#define SCALAR "shape { element_type: S64 } "
+#define STATE "shape { element_type: TUPLE tuple_shapes { element_type: S64 } } "
+	static const char text[] =
+		"hlo_module { name: \"m\"\n"
+		"computations { name: \"body\" id: 1 root_id: 5\n"
+		" instructions { name: \"s\" opcode: \"parameter\" id: 1 " STATE "}\n"
+		" instructions { name: \"i\" opcode: \"get-tuple-element\" id: 2 operand_ids: 1 "
+		SCALAR "}\n"
+		" instructions { name: \"two\" opcode: \"constant\" id: 3 literal { s64s: 2 } "
+		SCALAR "}\n"
+		" instructions { name: \"j\" opcode: \"add\" id: 4 operand_ids: 2 operand_ids: 3 "
+		SCALAR "}\n"
+		" instructions { name: \"r\" opcode: \"tuple\" id: 5 operand_ids: 4 " STATE "} }\n"
+		"computations { name: \"cond\" id: 2 root_id: 9\n"
+		" instructions { name: \"t\" opcode: \"parameter\" id: 6 " STATE "}\n"
+		" instructions { name: \"k\" opcode: \"get-tuple-element\" id: 7 operand_ids: 6 "
+		SCALAR "}\n"
+		" instructions { name: \"n\" opcode: \"constant\" id: 8 literal { s64s: 7 } "
+		SCALAR "}\n"
+		" instructions { name: \"lt\" opcode: \"compare\" id: 9 operand_ids: 7 "
+		"operand_ids: 8 comparison_direction: \"LT\" shape { element_type: PRED } } }\n"
+		"computations { name: \"e\" id: 3 root_id: 12\n"
+		" instructions { name: \"z\" opcode: \"constant\" id: 10 literal { s64s: -1 } "
+		SCALAR "}\n"
+		" instructions { name: \"in\" opcode: \"tuple\" id: 11 operand_ids: 10 " STATE "}\n"
+		" instructions { name: \"l\" opcode: \"while\" id: 12 operand_ids: 11 "
+		"called_computation_ids: 1 called_computation_ids: 2 " STATE "}\n"
+		" instructions { name: \"all\" opcode: \"constant\" id: 13 literal {\n"
+		"  u64s: 18446744073709551615 u32s: [1, 4294967295] s32s: -1 } " SCALAR "} }\n"
+		"entry_computation_id: 3 }\n";
+	test_room *r = *state;
+
+	assert_non_null(strstr(printed(r, &hbm_importer_hlo_proto, text, sizeof text - 1),
+	                       " x4 "));
+}
+
 static void probe_tells_binary_from_others(void **state)
 {
 	test_room *r = *state;
@@ -277,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROOM_TEST(text_and_binary_say_what_hlo_text_says),
+		ROOM_TEST(trips_are_counted),
 		ROOM_TEST(probe_tells_binary_from_others),
 		ROOM_TEST(changed_bytes_are_read_or_refused),
 		ROOM_TEST(nesting_is_limited),

@@ -660,6 +660,62 @@ static void opcodes_are_sorted(void **state)
 	assert_int_equal(hlo_opcode_find("ad", 2), HLO_N_OPCODES);
 }
 
+/* ---- trips that are not said ---------------------------------------------- */
+
+/* A loop that counts: the parts of it that matter. */
+typedef struct counting {
+	const char *type, *begin, *next, *condition, *want;
+} counting;
+
+static void trips_are_counted(void **state)
+{
+	static const char text[] =
+		"HloModule m\n"
+		"body { s = (%s[], f32[4]) parameter(0)\n i = %s[] get-tuple-element(s), index=0\n"
+		" x = f32[4] get-tuple-element(s), index=1\n one = %s[] constant(1)\n"
+		" big = %s[] constant(1000000000)\n three = %s[] constant(3)\n"
+		" j = %s[] %s\n k = %s[] copy(j)\n y = f32[4] negate(x)\n"
+		" ROOT r = (%s[], f32[4]) tuple(k, y) }\n"
+		"cond { s = (%s[], f32[4]) parameter(0)\n i = %s[] get-tuple-element(s), index=0\n"
+		" n = %s[] constant(10)\n max = %s[] constant(2147483647)\n"
+		" ROOT lt = pred[] compare(%s }\n"
+		"ENTRY e { x = f32[4] parameter(0)\n b = %s[] constant(%s)\n c = %s[] copy(b)\n"
+		" t = (%s[], f32[4]) tuple(c, x)\n"
+		" l = (%s[], f32[4]) while(t), condition=cond, body=body\n"
+		" ROOT o = f32[4] get-tuple-element(l), index=1 }\n";
+	static const counting rows[] = {
+		{"s32", "0", "add(i, one)", "i, n), direction=LT", " x10 "},
+		{"s32", "0", "add(i, one)", "i, n), direction=LE", " x11 "},
+		{"s32", "0", "add(one, i)", "n, i), direction=GT", " x10 "},
+		{"u32", "1", "add(i, three)", "n, i), direction=GE", " x4 "},
+		{"s64", "-5", "add(i, three)", "i, n), direction=LT", " x5 "},
+		{"s32", "9", "add(i, three)", "i, n), direction=LT", " x1 "},
+		{"s32", "0", "add(i, big)", "i, n), direction=LT", " x1 "},
+		{"s32", "0", "add(i, one)", "i, max), direction=LT", " x2147483647 "},
+		/* The counter passes the end of its type and begins anew. */
+		{"s32", "0", "add(i, big)", "i, max), direction=LT", " x? "},
+		{"s32", "0", "add(i, one)", "i, max), direction=LE", " x? "},
+		{"s32", "10", "add(i, one)", "i, n), direction=LT", " x? "},
+		{"s32", "0", "add(i, one)", "i, n), direction=NE", " x? "},
+		{"s32", "0", "add(i, i)", "i, n), direction=LT", " x? "},
+		{"s32", "0", "subtract(i, one)", "i, n), direction=LT", " x? "},
+		{"s32", "0", "add(i, one)", "n, i), direction=LT", " x? "},
+		{"s8", "0", "add(i, one)", "i, n), direction=LT", " x? "},
+		{"s32", "{...}", "add(i, one)", "i, n), direction=LT", " x? "},
+	};
+	test_room *r = *state;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *t = rows[i].type;
+		char module[2048];
+		hbm_program p;
+		snprintf(module, sizeof module, text, t, t, t, t, t, t, rows[i].next, t, t, t,
+		         t, t, t, rows[i].condition, t, rows[i].begin, t, t, t);
+		p = ok(r, module);
+		has(r, &p, LINES(rows[i].want));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -695,6 +751,7 @@ int main(void)
 		ROOM_TEST(several_errors_are_listed),
 		ROOM_TEST(unknown_opcodes_are_taken_with_a_word),
 		ROOM_TEST(recursion_and_growth_are_limited),
+		ROOM_TEST(trips_are_counted),
 		ROOM_TEST(truncated_texts_are_refused),
 		ROOM_TEST(probe_knows_its_own),
 		ROOM_TEST(opcodes_are_sorted),
