@@ -25,8 +25,14 @@ static void close_to(hbm_ind_reader *r, uint32_t depth)
 	r->buf = 0;
 }
 
+/* A line of a kind that newer versions may print; not one that lacks its end. */
 static void unknown_line(hbm_ind_reader *r)
 {
+	if (r->line.end == r->t->n) {
+		HBM_IND_FAIL(r->dump, HBM_E_IND_MISSING, hbm_ind_here(r, r->line.start),
+		             1, "the file ends inside this line; it may be truncated");
+		return;
+	}
 	if (!r->n_unknown++)
 		r->unknown = hbm_ind_here(r, r->line.start);
 }

@@ -143,6 +143,7 @@ static const struct {
 	{HEAD "op0.snodes[99999999999999999999999] =\n", "child 0 of 'op0'"},
 	{HEAD "op0.snodes[0] =\nop0.writes = []\n", "t:3:1: error: the child that was"},
 	{HEAD "op0.snodes[0] =\n", "ends before the child that was announced"},
+	{NODE(GOOD) "op0.siz", "t:10:1: error: the file ends inside this line"},
 	{HEAD DEPS, "t:1:1: error: no size of buffer 'buf0' is known; this version"},
 	{NODE("FixedLayout("), "t:7:19: error: this is no layout"},
 	{NODE("FixedLayout('cuda:0', torch.float32)"), "the layout has no size"},
