@@ -14,8 +14,8 @@ enum {
 	MIN_STEPS_PER_ITEM = 32,
 	MAX_SEARCH_WORK = 9 * 1000 * 1000, /* items times steps */
 	MANY = 512,                        /* more are searched in windows */
-	WINDOW_WORK = 4 * 1000 * 1000,     /* items times steps in a window */
-	MAX_WINDOW_STEPS = 200,
+	WINDOW_WORK = 1500 * 1000,         /* items times steps in a window */
+	MAX_WINDOW_STEPS = 2000,
 	MIN_WINDOW_STEPS = 8,
 	SURE_PROOF = 16,                   /* so few items are worth a long proof */
 	SURE_PROOF_STEPS = 400 * 1000,
