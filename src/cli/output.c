@@ -172,6 +172,10 @@ int cli_read_input(hbm_context *cx, const cli_args *args, hbm_input **ret)
 
 	opts.target = args->n_targets ? args->targets[0] : NULL;
 	status = hbm_input_read(cx, args->files[0], &opts, ret);
+	if (status == HBM_VERIFY) { /* a finished plan that breaks a rule */
+		cli_print_diagnostics(cx);
+		return EXIT_NO;
+	}
 	if (status != HBM_OK)
 		return cli_fail(cx, status);
 	cli_print_diagnostics(cx);

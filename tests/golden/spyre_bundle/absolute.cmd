@@ -1,0 +1,2 @@
+hbmplan show absolute
+hbmplan validate --simulate absolute

@@ -1,0 +1,2 @@
+hbmplan show loop
+hbmplan validate --simulate loop
