@@ -36,11 +36,20 @@ static hbm_status run_item(builder *b, const char *dir)
 	}
 }
 
+enum { MAX_NUMBER = 1000000 };
+
+static long op_number(const char *name)
+{
+	long n = strtol(name + strlen("sdsc_"), NULL, 10);
+
+	return n < 0 ? 0 : n > MAX_NUMBER ? MAX_NUMBER : n;
+}
+
 /* sdsc_10.json comes behind sdsc_9.json. */
 static int by_number(const void *a, const void *b)
 {
 	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-	long i = strtol(x + 5, NULL, 10), j = strtol(y + 5, NULL, 10);
+	long i = op_number(x), j = op_number(y);
 
 	return i != j ? (i > j) - (i < j) : strcmp(x, y);
 }
@@ -50,6 +59,22 @@ static bool is_descriptor(const char *name)
 	size_t n = strlen(name);
 
 	return !strncmp(name, "sdsc_", 5) && n > 10 && !strcmp(name + n - 5, ".json");
+}
+
+/* Descriptors count from 0. */
+static hbm_status check_gap(builder *b, long last, const char *name)
+{
+	char missing[40];
+
+	if (op_number(name) <= last + 1)
+		return HBM_OK;
+	snprintf(missing, sizeof missing, "sdsc_%ld.json", last + 1);
+	b->missing = hbm_intern_cstr(&b->p->syms, missing);
+	HBM_NEED(b->missing != HBM_NONE);
+	hbm_warn(b->d, HBM_E_BUNDLE, (hbm_where){.file = b->path},
+	         "'%s' is not there: what its op writes, and sizes, are not known",
+	         missing);
+	return HBM_OK;
 }
 
 /* Without bundle.mlir the descriptors run in the order of their numbers. */
@@ -67,6 +92,7 @@ static hbm_status list_descriptors(builder *b, const char *dir)
 		qsort(names, k, sizeof *names, by_number);
 	for (uint32_t i = 0; i < k; i++) {
 		hbm_spyre_item item = {.kind = HBM_SPYRE_RUN};
+		HBM_TRY(check_gap(b, i ? op_number(names[i - 1]) : -1, names[i]));
 		item.file = hbm_intern_cstr(&b->p->syms, names[i]);
 		HBM_NEED(item.file != HBM_NONE);
 		HBM_NEED(HBM_PUSH(b->a, &b->text.items, item));
@@ -216,7 +242,7 @@ static hbm_status spyre_read(hbm_arena *a, const hbm_source *src,
                              hbm_imported *ret)
 {
 	hbm_imported out = {0};
-	builder b = {.a = a, .d = d, .p = &out.program};
+	builder b = {.a = a, .d = d, .p = &out.program, .missing = HBM_NONE};
 	bool any;
 
 	(void)opts;

@@ -80,5 +80,7 @@ hbm_status hbm_spyre_read_op(hbm_arena *a, hbm_diags *d, const char *path,
 
 /* Bytes of one HBM segment: absolute addresses are a segment plus an offset. */
 #define HBM_SPYRE_SEGMENT ((uint64_t)1 << 34)
+/* Far above any hardware. */
+enum { HBM_SPYRE_LAST_SEGMENT = 4095, HBM_SPYRE_MAX_CORES = 65536 };
 
 #endif

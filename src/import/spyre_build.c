@@ -148,6 +148,23 @@ static void set_home(builder *b, hbm_tensor_id t, const place *x, uint64_t core_
 
 /* ---- addresses -------------------------------------------------------------------- */
 
+/* Splits an absolute address. */
+static hbm_status absolute(const builder *b, uint64_t at, hbm_spyre_addr *ret)
+{
+	uint64_t segment = at / HBM_SPYRE_SEGMENT;
+
+	if (segment > HBM_SPYRE_LAST_SEGMENT)
+		return hbm_fail(b->d, HBM_SEMANTIC, HBM_E_BUNDLE,
+		                (hbm_where){.file = b->path, .line = b->item->line},
+		                "address %" PRIu64 " lies in segment %" PRIu64
+		                " of 16 GiB, the last is %d", at, segment,
+		                HBM_SPYRE_LAST_SEGMENT);
+	ret->space = segment ? HBM_SPYRE_ARG : HBM_SPYRE_FIXED;
+	ret->arg = (uint32_t)segment;
+	ret->at = at % HBM_SPYRE_SEGMENT;
+	return HBM_OK;
+}
+
 /* A core's address as space and offset. */
 static hbm_status locate(const builder *b, const hbm_spyre_operand *o, int64_t at,
                          hbm_spyre_addr *ret)
@@ -156,7 +173,8 @@ static hbm_status locate(const builder *b, const hbm_spyre_operand *o, int64_t a
 		for (uint32_t k = 0; k < b->item->ids.n; k++)
 			if (b->text.ids.items[b->item->ids.first + k] == at) {
 				*ret = b->text.addrs.items[b->item->addrs.first + k];
-				return HBM_OK;
+				return ret->space == HBM_SPYRE_CONST
+					? absolute(b, ret->at, ret) : HBM_OK;
 			}
 		return hbm_fail(b->d, HBM_SEMANTIC, HBM_E_BUNDLE,
 		                (hbm_where){.file = b->path, .line = b->item->line},
@@ -164,12 +182,7 @@ static hbm_status locate(const builder *b, const hbm_spyre_operand *o, int64_t a
 		                "does not give", at);
 	}
 	*ret = (hbm_spyre_addr){.space = HBM_SPYRE_LX, .at = (uint64_t)at};
-	if (o->lx)
-		return HBM_OK;
-	ret->space = (uint64_t)at < HBM_SPYRE_SEGMENT ? HBM_SPYRE_FIXED : HBM_SPYRE_ARG;
-	ret->arg = (uint32_t)((uint64_t)at / HBM_SPYRE_SEGMENT);
-	ret->at = (uint64_t)at % HBM_SPYRE_SEGMENT;
-	return HBM_OK;
+	return o->lx ? HBM_OK : absolute(b, (uint64_t)at, ret);
 }
 
 static uint64_t trips_of(const builder *b, uint32_t loop)
@@ -243,6 +256,20 @@ static pieces *space_of(builder *b, const place *x)
 	                                    : &b->fixed;
 }
 
+/* A read of bytes that no op wrote in full: a fault, unless a descriptor is missing. */
+static hbm_status unwritten(const builder *b, const hbm_spyre_op *op, const place *x)
+{
+	if (b->missing == HBM_NONE)
+		return bad(b, "op '%s' reads bytes [%" PRIu64 ", %" PRIu64
+		           ") of the pool or scratchpad, which no op wrote in full",
+		           op->name, x->lo, x->reach);
+	return hbm_fail(b->d, HBM_SEMANTIC, HBM_E_BUNDLE,
+	                (hbm_where){.file = b->path, .line = b->item->line},
+	                "cannot check: op '%s' reads bytes [%" PRIu64 ", %" PRIu64
+	                "), which only the op of the missing '%s' could have written",
+	                op->name, x->lo, x->reach, hbm_sym_str(&b->p->syms, b->missing));
+}
+
 /* The tensor whose bytes a read finds. */
 static hbm_status find_value(builder *b, const hbm_spyre_op *op, const place *x,
                              hbm_tensor_id *ret)
@@ -254,9 +281,7 @@ static hbm_status find_value(builder *b, const hbm_spyre_op *op, const place *x,
 	while (to < v->n && v->items[to].lo <= at && at < x->reach)
 		at = v->items[to++].hi;
 	if (at < x->reach)
-		return bad(b, "op '%s' reads bytes [%" PRIu64 ", %" PRIu64
-		           ") of the pool or scratchpad, which no op wrote in full",
-		           op->name, x->lo, x->reach);
+		return unwritten(b, op, x);
 	if (to - from > 1)
 		return unite(b, v, from, to, x, ret);
 	*ret = from < v->n ? v->items[from].t : HBM_NONE;
@@ -452,6 +477,7 @@ static hbm_status put_unknown(builder *b, hbm_spyre_op *op)
 
 	HBM_NEED(reads);
 	op->name = "op";
+	b->missing = b->item->file;
 	hbm_warn(b->d, HBM_E_BUNDLE, (hbm_where){.file = b->path, .line = b->item->line},
 	         "'%s' is not there: what its op writes, and sizes, are not known",
 	         hbm_sym_str(&b->p->syms, b->item->file));

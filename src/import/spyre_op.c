@@ -160,13 +160,17 @@ static hbm_status read_all(reader *r, const json_t *root)
 	const json_t *body = first_of(root);
 	const json_t *list = json_object_get(body, "dscs_");
 	void *it = json_object_iter((json_t *)root);
+	const json_t *cores = json_object_get(body, "numCoresUsed_");
+	uint64_t n = number(cores, cores ? 0 : 1);
 
 	if (!it || !json_array_size(list))
 		return bad(r, "this is no op descriptor: it has no dscs_");
 	r->op->name = hbm_arena_strndup(r->a, json_object_iter_key(it),
 	                                strlen(json_object_iter_key(it)));
 	HBM_NEED(r->op->name);
-	r->op->cores = (uint32_t)number(json_object_get(body, "numCoresUsed_"), 1);
+	if (!n || n > HBM_SPYRE_MAX_CORES)
+		return bad(r, "numCoresUsed_ is not between 1 and 65536");
+	r->op->cores = (uint32_t)n;
 	for (size_t k = 0; k < json_array_size(list); k++)
 		HBM_TRY(read_dsc(r, json_array_get(list, k)));
 	return HBM_OK;

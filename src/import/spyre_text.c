@@ -243,6 +243,8 @@ static hbm_status apply(reader *r, hbm_spyre_addr *ret)
 		return bad(r, "the map takes another number of loop variables");
 	HBM_TRY(expect(r, "["));
 	HBM_TRY(value(r, ret));
+	if (ret->n_steps + n > HBM_SPYRE_MAX_STEPS)
+		return bad(r, "an address advances with too many loops");
 	for (uint32_t k = 0; k < n; k++)
 		ret->step[ret->n_steps++] = (hbm_spyre_step){
 			loops[k].arg, r->strides.items[m.strides.first + k]};
@@ -408,8 +410,11 @@ static hbm_status read_params(reader *r)
 	HBM_TRY(expect(r, "("));
 	while (!accept(r, ")")) {
 		hbm_sym name;
-		hbm_spyre_addr x = {.space = HBM_SPYRE_ARG, .arg = r->t->n_args++};
+		hbm_spyre_addr x = {.space = HBM_SPYRE_POOL};
 		HBM_TRY(name_after(r, "%", &name));
+		if (strcmp(hbm_sym_str(r->syms, name), "pool_base_addr") != 0)
+			x = (hbm_spyre_addr){.space = HBM_SPYRE_ARG,
+			                     .arg = r->t->n_args++};
 		HBM_TRY(expect(r, ":"));
 		skip_type(r);
 		HBM_TRY(define(r, name, x));

@@ -1,0 +1,1 @@
+hbmplan validate chain.mlir

@@ -1,0 +1,1 @@
+hbmplan validate missing_op
