@@ -40,6 +40,7 @@ typedef enum cli_kind {
 	CLI_FLAG,    /* bool */
 	CLI_STRING,  /* const char * */
 	CLI_UINT,    /* uint32_t */
+	CLI_COUNT,   /* the same, and not 0 */
 	CLI_BYTES,   /* uint64_t below 2^62, with units */
 	CLI_SIZE,    /* the same, and not 0 */
 	CLI_SECONDS, /* double */

@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const cli_option own[] = {
 	{"--simulate", NULL, "also execute the plan and compare every value", CLI_FLAG,
@@ -101,19 +102,36 @@ static int plan_printing(hbm_context *cx, const cli_args *args, const hbm_input 
 	return closed == EXIT_YES ? code : closed;
 }
 
+/* Do options contradict each other? Says which. */
+static bool contradict(const cli_args *args)
+{
+	const char *emit = args->emit ? args->emit : "";
+
+	if (args->n_targets > 1)
+		cli_error("plan: one --target at a time");
+	else if (args->json && *emit && strcmp(emit, "json") != 0)
+		cli_error("plan: --json and --emit %s name two formats", emit);
+	else if (*emit && args->plan.print_after)
+		cli_error("plan: --emit %s and --print-after %s ask for two outputs", emit,
+		          args->plan.print_after);
+	else if (args->generic_mlir && strcmp(emit, "mlir") != 0)
+		cli_error("plan: --mlir-generic goes with --emit mlir");
+	else
+		return false;
+	return true;
+}
+
 static int run(hbm_context *cx, const cli_args *args)
 {
 	hbm_input *in = NULL;
-	int code = cli_read_input(cx, args, &in);
+	int code;
 
+	if (contradict(args))
+		return EXIT_WRONG;
+	code = cli_read_input(cx, args, &in);
 	if (code != EXIT_YES)
 		return code;
-	if (args->n_targets > 1) {
-		cli_error("plan: one --target at a time");
-		code = EXIT_WRONG;
-	} else {
-		code = plan_printing(cx, args, in);
-	}
+	code = plan_printing(cx, args, in);
 	hbm_input_free(in);
 	return code;
 }

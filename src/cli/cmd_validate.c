@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 static const cli_option own[] = {
-	{"--dxp-lx-frac-avail", "F", "share of LX that the back end keeps", CLI_CUSTOM, 0,
+	{"--dxp-lx-frac-avail", "0..1", "share of LX that the back end keeps", CLI_CUSTOM, 0,
 	 cli_set_share},
 	{"--simulate", NULL, "also execute the plan and compare every value", CLI_FLAG,
 	 offsetof(cli_args, simulate), NULL},

@@ -73,7 +73,7 @@ bool cli_set_share(cli_args *a, const char *v)
 {
 	uint64_t whole = 0, part = 0, scale = 1000000;
 
-	if (!*v)
+	if ((*v < '0' || *v > '9') && (*v != '.' || v[1] < '0' || v[1] > '9'))
 		return false;
 	for (; *v >= '0' && *v <= '9' && whole <= 1; v++)
 		whole = whole * 10 + (uint64_t)(*v - '0');
@@ -117,9 +117,10 @@ const cli_option cli_plan_options[] = {
 	{"--lx-features", "LIST", "what may live in the scratchpad (default: all)",
 	 CLI_STRING, AT(plan.lx_features), NULL},
 	{"--lx-solver", "NAME", "scratchpad solver", CLI_STRING, AT(plan.lx_solver), NULL},
-	{"--dxp-lx-frac-avail", "F", "share of LX that the back end keeps", CLI_CUSTOM, 0,
+	{"--dxp-lx-frac-avail", "0..1", "share of LX that the back end keeps", CLI_CUSTOM, 0,
 	 cli_set_share},
-	{"--sencores", "N", "cores to divide work over", CLI_UINT, AT(plan.cores), NULL},
+	{"--sencores", "N", "cores to divide work over (default: the target's)", CLI_COUNT,
+	 AT(plan.cores), NULL},
 	{"--pool-cap", "BYTES", "largest pool (default: the target's)", CLI_SIZE,
 	 AT(plan.pool_cap), NULL},
 	{"--pool-lifetime", "bundle|program", "how long a pool is kept (default bundle)",
@@ -251,7 +252,9 @@ static bool set_value(cli_args *args, const cli_option *o, const char *value)
 		*(const char **)(void *)at = value;
 		return true;
 	case CLI_UINT:
-		if (!cli_parse_bytes(value, &n) || n > UINT32_MAX)
+	case CLI_COUNT:
+		if (!cli_parse_bytes(value, &n) || n > UINT32_MAX ||
+		    (o->kind == CLI_COUNT && !n))
 			return false;
 		*(uint32_t *)(void *)at = (uint32_t)n;
 		return true;
@@ -302,7 +305,7 @@ static bool parse_option(const cli_command *c, int argc, char **argv, int *i,
 		return true;
 	cli_error("%s: bad value '%s' for %s; expected %s%s", c->name, value, o->name, o->arg,
 	          o->kind == CLI_SIZE ? ", 1 to below 2^62" : o->kind == CLI_BYTES ?
-	          " below 2^62" : "");
+	          " below 2^62" : o->kind == CLI_COUNT ? ", at least 1" : "");
 	return false;
 }
 

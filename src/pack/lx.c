@@ -226,7 +226,8 @@ hbm_status hbm_lx_solve(hbm_arena *a, const hbm_lx_problem *p,
 
 	if (!s)
 		return hbm_fail(d, HBM_OPTION, HBM_E_OPTION, HBM_NOWHERE,
-		                "unknown scratchpad solver '%s'", o->solver);
+		                "unknown scratchpad solver '%s': there are auto, "
+		                "greedy, first-fit and best-fit", o->solver);
 	HBM_TRY(hbm_lx_check(p, d));
 	HBM_NEED(layout.address = HBM_ARRAY(a, uint64_t, p->n));
 	hbm_arena_init(&mem, &a->mem);
