@@ -9,7 +9,8 @@
  *           results' variables by decreasing size, then to reductions, each taking
  *           the largest divisor that is left. Only matmuls split a reduction:
  *           others would leave partial results on each core.
- * Keeps     Splits that the input gives stand. Ops without an iteration space run
+ * Keeps     Splits that the input gives stand, if they divide evenly, are not too
+ *           many and bring spans below the limit. Ops without an iteration space run
  *           on the cores they say, else on one.
  * Cost      O(operands * variables) per op, and a search over the divisors of the
  *           number of cores where a span is too large.
@@ -47,10 +48,18 @@ static hbm_where where_op(const division *d)
 
 /* ---- splits that the input gives ------------------------------------------- */
 
+static hbm_status check_cores(const division *d, uint32_t cores)
+{
+	if (cores <= d->budget)
+		return HBM_OK;
+	return hbm_fail(d->cx->diags, HBM_UNSUPPORTED, HBM_E_DIVISION, where_op(d),
+	                "op '%s' runs on %" PRIu32 " cores; %" PRIu32 " may be used",
+	                hbm_op_name(d->cx->prog, d->id), cores, d->budget);
+}
+
 static hbm_status check_given(const division *d)
 {
 	const hbm_program *p = d->cx->prog;
-	uint32_t cores = cores_used(d);
 
 	for (uint32_t k = 0; k < d->op->iters.n; k++)
 		if (d->units[k] % d->iter[k].split)
@@ -60,11 +69,7 @@ static hbm_status check_given(const division *d)
 			                hbm_op_name(p, d->id), d->iter[k].split,
 			                hbm_str_of(p, d->iter[k].name), d->units[k],
 			                d->iter[k].stick ? "sticks" : "positions");
-	if (cores > d->budget)
-		return hbm_fail(d->cx->diags, HBM_UNSUPPORTED, HBM_E_DIVISION, where_op(d),
-		                "op '%s' is split over %" PRIu32 " cores; %" PRIu32
-		                " may be used", hbm_op_name(p, d->id), cores, d->budget);
-	return HBM_OK;
+	return check_cores(d, cores_used(d));
 }
 
 /* ---- spans -------------------------------------------------------------------- */
@@ -127,19 +132,19 @@ static void try_splits(const division *d, hbm_partition *cut, uint32_t at,
 }
 
 static hbm_status fail_span(const division *d, hbm_tensor_id x, uint64_t span,
-                            uint64_t limit)
+                            uint64_t limit, const char *how, uint32_t cores)
 {
 	const hbm_program *p = d->cx->prog;
 
 	return hbm_fail(d->cx->diags, HBM_UNSUPPORTED, HBM_E_SPAN, where_op(d),
 	                "op '%s': one core spans %" PRIu64 " bytes of '%s'; the limit is "
-	                "%" PRIu64 ", and no even split over %" PRIu32 " cores comes "
-	                "below it", hbm_op_name(p, d->id), span, hbm_tensor_name(p, x),
-	                limit, d->budget);
+	                "%" PRIu64 ", %s over %" PRIu32 " core%s",
+	                hbm_op_name(p, d->id), span, hbm_tensor_name(p, x), limit,
+	                how, cores, cores == 1 ? "" : "s");
 }
 
-/* Commits the splits that spans require. */
-static hbm_status split_spans(division *d)
+/* Commits the splits that spans require, where none are given. */
+static hbm_status split_spans(division *d, bool given)
 {
 	uint64_t limit = hbm_target_num(d->cx->target, HBM_KEY_SPAN_LIMIT, HBM_NO_OFFSET);
 	hbm_partition cut;
@@ -150,9 +155,12 @@ static hbm_status split_spans(division *d)
 		hbm_tensor_id x = over_limit(d, limit, &cut, &span);
 		if (x == HBM_NONE)
 			return HBM_OK;
+		if (given)
+			return fail_span(d, x, span, limit, "not kept by the split given",
+			                 cores_used(d));
 		try_splits(d, &cut, 0, limit, cores_used(d), &c);
 		if (!c.best_product)
-			return fail_span(d, x, span, limit);
+			return fail_span(d, x, span, limit, "kept by no even split", d->budget);
 		for (uint32_t k = 0; k < cut.n; k++)
 			if (cut.cut[k].iter != HBM_NONE)
 				d->iter[cut.cut[k].iter].split = c.best[k];
@@ -207,19 +215,18 @@ static hbm_status divide(division *d)
 	d->iter = p->iters.items + d->op->iters.first;
 	if (!d->op->iters.n || d->op->iters.n > MAX_VARIABLES) {
 		d->op->cores = d->op->cores ? d->op->cores : 1;
-		return HBM_OK;
+		return check_cores(d, d->op->cores);
 	}
 	for (uint32_t k = 0; k < d->op->iters.n; k++) {
 		d->units[k] = hbm_iter_units(p, d->cx->target, d->id, k);
 		given |= d->iter[k].split != 0;
 		d->iter[k].split = d->iter[k].split ? d->iter[k].split : 1;
 	}
-	if (given) {
+	if (given)
 		HBM_TRY(check_given(d));
-	} else {
-		HBM_TRY(split_spans(d));
+	HBM_TRY(split_spans(d, given));
+	if (!given)
 		split_rest(d);
-	}
 	d->op->cores = cores_used(d);
 	return HBM_OK;
 }
