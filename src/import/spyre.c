@@ -71,9 +71,9 @@ static hbm_status check_gap(builder *b, long last, const char *name)
 	snprintf(missing, sizeof missing, "sdsc_%ld.json", last + 1);
 	b->missing = hbm_intern_cstr(&b->p->syms, missing);
 	HBM_NEED(b->missing != HBM_NONE);
-	hbm_warn(b->d, HBM_E_BUNDLE, (hbm_where){.file = b->path},
-	         "'%s' is not there: what its op writes, and sizes, are not known",
-	         missing);
+	HBM_NEED(hbm_warn(b->d, HBM_E_BUNDLE, (hbm_where){.file = b->path},
+	                  "'%s' is not there: what its op writes, and sizes, are not known",
+	                  missing));
 	return HBM_OK;
 }
 

@@ -478,9 +478,10 @@ static hbm_status put_unknown(builder *b, hbm_spyre_op *op)
 	HBM_NEED(reads);
 	op->name = "op";
 	b->missing = b->item->file;
-	hbm_warn(b->d, HBM_E_BUNDLE, (hbm_where){.file = b->path, .line = b->item->line},
-	         "'%s' is not there: what its op writes, and sizes, are not known",
-	         hbm_sym_str(&b->p->syms, b->item->file));
+	HBM_NEED(hbm_warn(b->d, HBM_E_BUNDLE,
+	                  (hbm_where){.file = b->path, .line = b->item->line},
+	                  "'%s' is not there: what its op writes, and sizes, are not known",
+	                  hbm_sym_str(&b->p->syms, b->item->file)));
 	for (uint32_t k = 0; k < b->item->addrs.n; k++) {
 		const hbm_spyre_addr *x = &b->text.addrs.items[b->item->addrs.first + k];
 		place *r = &reads[n];
