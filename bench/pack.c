@@ -2,7 +2,7 @@
  * Measures allocators:
  *
  *     bench_pack [-a NAME]... [-e EFFORT] [-t THREADS] [-c CAPACITY]
- *                [-r REPEATS] [-s SECONDS] [-1] FILE.csv | FAMILY:N ...
+ *                [-r REPEATS] [-s SECONDS] [-1] FILE.csv | FAMILY:N[:SEED] ...
  *
  * One line for each instance and allocator: name, buffers, lower bound, extent,
  * ratio, outcome, winner, steps, seconds of CPU, peak memory of the process in KiB.
@@ -53,12 +53,14 @@ static const char *base_name(const char *path)
 static bool load(const char *what, instance *ret)
 {
 	const char *colon = strchr(what, ':');
-	char family[32];
+	char family[32], *end;
+	uint32_t n;
 
 	if (!colon)
 		return instance_read(what, ret);
 	snprintf(family, sizeof family, "%.*s", (int)(colon - what), what);
-	return instance_make(family, (uint32_t)strtoul(colon + 1, NULL, 10), 1, ret);
+	n = (uint32_t)strtoul(colon + 1, &end, 10);
+	return instance_make(family, n, *end ? strtoull(end + 1, NULL, 10) : 1, ret);
 }
 
 static bool measure(const char *what, const instance *in, const char *name,
