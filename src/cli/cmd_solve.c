@@ -64,14 +64,23 @@ static void put_id(FILE *f, const char *id)
 	fputc('"', f);
 }
 
+static void put_kin(FILE *f, uint32_t kin)
+{
+	if (kin == HBM_NONE)
+		fputc(',', f);
+	else
+		fprintf(f, ",%" PRIu32, kin);
+}
+
 /* minimalloc's columns; ranges half open. An unplaced buffer has no offset. */
 static void put_csv(const answer *a, FILE *f)
 {
 	const hbm_problem *p = a->p;
 
-	fprintf(f, "id,lower,upper,size%s%s%s%s,offset\n",
+	fprintf(f, "id,lower,upper,size%s%s%s%s%s%s%s,offset\n",
 	        optional_column(p->align, ",alignment"), optional_column(p->hint, ",hint"),
-	        optional_column(p->gap_first, ",gaps"),
+	        optional_column(p->gap_first, ",gaps"), optional_column(p->set, ",set"),
+	        optional_column(p->shift, ",shift"), optional_column(p->group, ",group"),
 	        optional_column(a->pl->block, ",block"));
 	for (uint32_t i = 0; i < p->n; i++) {
 		put_id(f, hbm_input_buffer(a->in, i));
@@ -85,6 +94,12 @@ static void put_csv(const answer *a, FILE *f)
 			fprintf(f, ",%" PRIu64, p->hint[i]);
 		if (p->gap_first)
 			put_gaps(f, p, i);
+		if (p->set)
+			put_kin(f, p->set[i]);
+		if (p->shift)
+			fprintf(f, ",%" PRIu64, p->shift[i]);
+		if (p->group)
+			put_kin(f, p->group[i]);
 		if (a->pl->block)
 			fprintf(f, ",%" PRIu32, a->pl->block[i]);
 		if (a->pl->offset[i] == HBM_NO_OFFSET)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMNS = 64 };
+enum { MAX_COLUMNS = 64, MAX_KIN = 1 << 30 };
 
 typedef enum role {
 	ROLE_ID,
@@ -27,6 +27,9 @@ typedef enum role {
 	ROLE_HINT,
 	ROLE_GAPS,
 	ROLE_PIN,
+	ROLE_SET,
+	ROLE_SHIFT,
+	ROLE_GROUP,
 	N_ROLES
 } role;
 
@@ -38,7 +41,8 @@ static const struct {
 	{"lower", ROLE_LOWER},     {"start", ROLE_START}, {"begin", ROLE_START},
 	{"upper", ROLE_UPPER},     {"end", ROLE_END},     {"size", ROLE_SIZE},
 	{"alignment", ROLE_ALIGN}, {"hint", ROLE_HINT},   {"gaps", ROLE_GAPS},
-	{"offset", ROLE_PIN},
+	{"offset", ROLE_PIN},      {"set", ROLE_SET},     {"shift", ROLE_SHIFT},
+	{"group", ROLE_GROUP},
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
@@ -59,6 +63,9 @@ typedef struct table {
 	HBM_VEC(uint64_t) pin;
 	HBM_VEC(hbm_gap) gaps;
 	HBM_VEC(uint32_t) gap_first;
+	HBM_VEC(uint32_t) set;
+	HBM_VEC(uint64_t) shift;
+	HBM_VEC(uint32_t) group;
 } table;
 
 /* ---- header -------------------------------------------------------------- */
@@ -247,6 +254,20 @@ static void get_optional(table *t, role r, const char *what, uint64_t *v)
 		             (long long)n);
 }
 
+/* The number of a set or group; HBM_NONE: left out. */
+static uint32_t get_kin(table *t, role r, const char *what)
+{
+	uint64_t v = HBM_NO_OFFSET;
+
+	get_optional(t, r, what, &v);
+	if (v == HBM_NO_OFFSET)
+		return HBM_NONE;
+	if (v >= MAX_KIN)
+		HBM_CSV_FAIL(&t->c, &t->fields[t->at[r]], HBM_E_CSV_VALUE,
+		             "%s %llu is not below 2^30", what, (unsigned long long)v);
+	return (uint32_t)v;
+}
+
 static int by_start(const void *x, const void *y)
 {
 	const hbm_gap *a = x, *b = y;
@@ -418,6 +439,27 @@ static hbm_status take_options(table *t, uint32_t row, bool closed)
 	return HBM_OK;
 }
 
+static hbm_status take_kin(table *t)
+{
+	uint32_t set = HBM_NONE;
+	uint64_t shift = 0;
+
+	if (t->at[ROLE_SET] != HBM_NONE) {
+		set = get_kin(t, ROLE_SET, "set");
+		HBM_NEED(HBM_PUSH(t->c.a, &t->set, set));
+	}
+	if (t->at[ROLE_SHIFT] != HBM_NONE) {
+		get_optional(t, ROLE_SHIFT, "shift", &shift);
+		if (shift && set == HBM_NONE)
+			HBM_CSV_FAIL(&t->c, &t->fields[t->at[ROLE_SHIFT]],
+			             HBM_E_CSV_VALUE, "a shift without a set");
+		HBM_NEED(HBM_PUSH(t->c.a, &t->shift, shift));
+	}
+	if (t->at[ROLE_GROUP] != HBM_NONE)
+		HBM_NEED(HBM_PUSH(t->c.a, &t->group, get_kin(t, ROLE_GROUP, "group")));
+	return HBM_OK;
+}
+
 static hbm_status read_rows(table *t)
 {
 	bool closed = t->at[ROLE_START] != HBM_NONE;
@@ -435,6 +477,7 @@ static hbm_status read_rows(table *t)
 		HBM_TRY(take_range(t, closed));
 		HBM_TRY(take_size(t));
 		HBM_TRY(take_options(t, t->size.n - 1, closed));
+		HBM_TRY(take_kin(t));
 	}
 	if (t->at[ROLE_GAPS] != HBM_NONE)
 		HBM_NEED(HBM_PUSH(t->c.a, &t->gap_first, t->gaps.n));
@@ -456,6 +499,9 @@ static void fill(const table *t, hbm_imported *ret)
 	                            .align = t->align.items,
 	                            .pin = t->pin.items,
 	                            .hint = t->hint.items,
+	                            .set = t->set.items,
+	                            .shift = t->shift.items,
+	                            .group = t->group.items,
 	                            .capacity = HBM_NO_OFFSET};
 	if (t->gaps.n) {
 		np->problem.gaps = t->gaps.items;

@@ -98,6 +98,11 @@ static hbm_status cut(checker *c, uint32_t i)
 	return add_rect(c, i, t, p->end[i], 0, p->size[i]);
 }
 
+static uint64_t shift_of(const hbm_problem *p, uint32_t i)
+{
+	return p->shift ? p->shift[i] : 0;
+}
+
 /* The base of the set this buffer is in, by the first member that was placed. */
 static hbm_status check_set(checker *c, hbm_map *bases, uint32_t i)
 {
@@ -108,7 +113,7 @@ static hbm_status check_set(checker *c, hbm_map *bases, uint32_t i)
 		HBM_NEED(hbm_map_set(bases, c->p->set[i], i));
 		return HBM_OK;
 	}
-	want = c->pl->offset[first] - c->p->shift[first] + c->p->shift[i];
+	want = c->pl->offset[first] - shift_of(c->p, first) + shift_of(c->p, i);
 	return want == c->pl->offset[i]
 		? HBM_OK : fault(c, i, "is off its set", c->pl->offset[i], want);
 }
@@ -131,7 +136,7 @@ static hbm_status check_buffer(checker *c, hbm_map *bases, uint32_t i)
 		return fault(c, i, "is not at its pin", at, p->pin[i]);
 	if (fits && end > p->capacity)
 		return fault(c, i, "ends beyond the capacity", end, p->capacity);
-	if (p->set && p->set[i] != HBM_NONE && p->shift)
+	if (p->set && p->set[i] != HBM_NONE)
 		HBM_TRY(check_set(c, bases, i));
 	return cut(c, i);
 }

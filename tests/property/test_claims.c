@@ -213,6 +213,31 @@ static void test_sets(void **state)
 	expect(&m, HBM_VERIFY, false); /* there is no such buffer */
 }
 
+static hbm_status judge_placement(const made_up *m)
+{
+	hbm_arena arena;
+	hbm_status status;
+
+	hbm_arena_init(&arena, NULL);
+	status = hbm_verify_placement(&arena, &m->p, &m->pl, NULL);
+	hbm_arena_fini(&arena);
+	return status;
+}
+
+/* Without shifts the members of a set must share their first byte. */
+static void test_shared_base(void **state)
+{
+	made_up m;
+
+	(void)state;
+	begin(&m, HBM_FEASIBLE, 16);
+	assert_int_equal(judge_placement(&m), HBM_OK);
+	m.p.set = friends;
+	assert_int_equal(judge_placement(&m), HBM_VERIFY);
+	m.offset[1] = 0;
+	assert_int_equal(judge_placement(&m), HBM_OK);
+}
+
 static void test_outcomes(void **state)
 {
 	made_up m;
@@ -245,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_claims),
 	                                   cmocka_unit_test(test_sets),
+	                                   cmocka_unit_test(test_shared_base),
 	                                   cmocka_unit_test(test_outcomes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

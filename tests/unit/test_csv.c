@@ -96,6 +96,19 @@ static void options(void **state)
 	assert_int_equal(np.problem.pin[2], 128);
 }
 
+static void kin(void **state)
+{
+	hbm_named_problem np = good(*state, "id,lower,upper,size,set,shift,group\n"
+	                                    "a,0,1,2,7,,\nb,0,1,2,7,2,-1\nc,0,1,2,,,0\n");
+
+	assert_int_equal(np.problem.set[0], 7);
+	assert_int_equal(np.problem.shift[0], 0);
+	assert_int_equal(np.problem.shift[1], 2);
+	assert_int_equal(np.problem.set[2], HBM_NONE);
+	assert_int_equal(np.problem.group[1], HBM_NONE);
+	assert_int_equal(np.problem.group[2], 0);
+}
+
 static void gaps(void **state)
 {
 	test_room *room = *state;
@@ -354,7 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROOM_TEST(half_open_and_closed), ROOM_TEST(any_order_and_spelling),
-		ROOM_TEST(quoted_line_break), ROOM_TEST(options), ROOM_TEST(gaps),
+		ROOM_TEST(quoted_line_break), ROOM_TEST(options), ROOM_TEST(kin), ROOM_TEST(gaps),
 		ROOM_TEST(degenerate), ROOM_TEST(errors),
 		ROOM_TEST(all_errors_of_a_file), ROOM_TEST(errors_stop_at_twenty),
 		ROOM_TEST(detection), ROOM_TEST(out_of_memory), ROOM_TEST(real_tables),
