@@ -6,6 +6,8 @@
  * (docs/formats/hlo.md). */
 #include "import/hlo_flat.h"
 
+#include "base/ckd.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -23,12 +25,32 @@ static bool enters(const hlo_instr *x)
 	}
 }
 
-static hbm_status order_all(hlo_module *m, uint32_t comp, uint32_t depth)
+/* What writing the computation out takes; that of what it calls is known. */
+static void count_steps(hlo_module *m, hlo_comp *c)
 {
-	enum { NEW, OPEN, DONE };
+	c->walk = (uint64_t)c->n_order + c->n_leaves;
+	c->steps = 0;
+	for (uint32_t i = 0; i < c->n_order; i++) {
+		const hlo_instr *x = &m->instrs.items[c->order[i]];
+		hlo_class class = hlo_opcode_infos[x->opcode].class;
+		c->steps += class == HLO_PLAIN || class == HLO_ELEM || class == HLO_FUSION;
+		for (uint32_t k = 0; k < x->called.n && enters(x); k++) {
+			const hlo_comp *in =
+				&m->comps.items[m->called.items[x->called.first + k].comp];
+			c->walk = hbm_add_sat(c->walk, in->walk);
+			c->steps = hbm_add_sat(c->steps, in->steps);
+		}
+	}
+}
+
+/* Orders `comp` and what it calls; of what stands in a fusion only finds out that it
+ * does not call itself. */
+static hbm_status order_all(hlo_module *m, uint32_t comp, uint32_t depth, bool fused)
+{
+	enum { NEW, OPEN, FUSED, DONE };
 	hlo_comp *c = &m->comps.items[comp];
 
-	if (c->visit == DONE)
+	if (c->visit == DONE || (c->visit == FUSED && fused))
 		return HBM_OK;
 	if (c->visit == OPEN)
 		return hbm_fail(m->diags, HBM_SEMANTIC, HBM_E_HLO_SEMANTIC,
@@ -41,12 +63,29 @@ static hbm_status order_all(hlo_module *m, uint32_t comp, uint32_t depth)
 	c->visit = OPEN;
 	for (uint32_t i = c->first; i < c->first + c->n; i++) {
 		const hlo_instr *x = &m->instrs.items[i];
-		for (uint32_t k = 0; k < x->called.n && enters(x); k++)
+		bool fusion = x->opcode == HLO_OP_FUSION;
+		for (uint32_t k = 0; k < x->called.n && (enters(x) || fusion); k++)
 			HBM_TRY(order_all(m, m->called.items[x->called.first + k].comp,
-			                  depth + 1));
+			                  depth + 1, fused || fusion));
 	}
-	c->visit = DONE;
-	return hlo_order(m, comp);
+	c->visit = fused ? FUSED : DONE;
+	if (fused)
+		return HBM_OK;
+	HBM_TRY(hlo_order(m, comp));
+	count_steps(m, c);
+	return HBM_OK;
+}
+
+/* Calls within calls multiply; what is certain to be too much is not begun. */
+static hbm_status check_steps(const hlo_module *m)
+{
+	const hlo_comp *c = &m->comps.items[m->entry];
+
+	if (c->walk <= HLO_MAX_WALK && c->steps <= HLO_MAX_FLAT)
+		return HBM_OK;
+	return hbm_fail(m->diags, HBM_LIMIT, HBM_E_TOO_LARGE, hlo_at(m, c->pos, 0),
+	                "written out, the calls of this module take more than %d steps",
+	                HLO_MAX_FLAT);
 }
 
 static hbm_status tell_order(const hlo_module *m, hbm_program *p)
@@ -70,7 +109,8 @@ hbm_status hlo_to_program(hlo_module *m, hbm_arena *scratch, hbm_program *p)
 	hlo_flat f = {.m = m, .arena = scratch};
 
 	hlo_find_trips(m);
-	HBM_TRY(order_all(m, m->entry, 0));
+	HBM_TRY(order_all(m, m->entry, 0, false));
+	HBM_TRY(check_steps(m));
 	HBM_TRY(hlo_flatten(&f));
 	HBM_TRY(hlo_merge(&f));
 	HBM_TRY(hlo_emit(&f, p));

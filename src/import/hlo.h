@@ -150,7 +150,8 @@ typedef struct hlo_comp {
 	uint32_t n_order;      /* without dead instructions */
 	const char *order_from; /* which order won */
 	uint64_t peak;         /* bytes at its peak in that order; 0: scheduled */
-	uint8_t visit;         /* 0 not seen, 1 being walked, 2 done */
+	uint8_t visit;         /* whether it was walked for its order */
+	uint64_t walk, steps;  /* instructions and leaves, least steps, written out */
 	bool shares_known;
 	hbm_span shares;       /* in module.shares */
 } hlo_comp;

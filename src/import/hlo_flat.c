@@ -740,6 +740,10 @@ static hbm_status aliased_result(hlo_flat *f, const uint32_t *root, bool *taken,
 	if (leaf == HBM_NONE || root[leaf] == HBM_NONE || taken[leaf] ||
 	    leaf_node(f, instr(f, c->root), leaf)->size != f->values.items[arg].size)
 		return no_such(f, a, "result of the argument's size");
+	if (f->values.items[arg].flags & HLO_V_STATE)
+		return hbm_fail(f->m->diags, HBM_SEMANTIC, HBM_E_HLO_SEMANTIC,
+		                hlo_at(f->m, a->pos, 0),
+		                "two results cannot stand in one argument");
 	taken[leaf] = true;
 	f->values.items[arg].flags |= HLO_V_STATE;
 	if (hlo_value_of(f, root[leaf]) == arg) {

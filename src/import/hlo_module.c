@@ -272,14 +272,14 @@ static uint32_t first_leaf(const hlo_module *m, const hlo_instr *x, uint32_t nod
 	return x->leaves.first + m->nodes.items[node].leaf;
 }
 
-/* Two runs of leaves are of the same kinds and sizes. */
+/* Two runs of leaves are of the same types and sizes. */
 static bool alike(hlo_module *m, uint32_t a, uint32_t b, uint32_t n)
 {
 	m->compared += n;
 	for (uint32_t i = 0; i < n; i++) {
 		const hlo_node *x = &m->nodes.items[m->leaf_nodes.items[a + i]];
 		const hlo_node *y = &m->nodes.items[m->leaf_nodes.items[b + i]];
-		if (x->kind != y->kind || x->size != y->size)
+		if (x->kind != y->kind || x->dtype != y->dtype || x->size != y->size)
 			return false;
 	}
 	return true;
@@ -348,6 +348,14 @@ static uint32_t called(const hlo_module *m, const hlo_instr *x, uint32_t i)
 	return m->called.items[x->called.first + i].comp;
 }
 
+static bool gives_bool(const hlo_module *m, uint32_t comp)
+{
+	const hlo_instr *root = &m->instrs.items[m->comps.items[comp].root];
+
+	return m->nodes.items[root->shape].kind == HLO_ARRAY &&
+	       m->nodes.items[root->shape].dtype == HBM_DT_bool;
+}
+
 static hbm_status check_while(const resolver *r, const hlo_instr *x)
 {
 	hlo_module *m = r->m;
@@ -358,6 +366,8 @@ static hbm_status check_while(const resolver *r, const hlo_instr *x)
 	    !takes(m, called(m, x, 0), 0, x, 0) || !takes(m, called(m, x, 1), 0, x, 0) ||
 	    !gives(m, called(m, x, 1), x))
 		return wrong(r, x, "operand, body and result do not match");
+	if (!gives_bool(m, called(m, x, 0)))
+		return wrong(r, x, "the condition gives no pred[]");
 	return HBM_OK;
 }
 
@@ -505,10 +515,18 @@ static hbm_status find_entry(hlo_module *m)
 		return hbm_fail(m->diags, HBM_SYNTAX, HBM_E_HLO_SYNTAX,
 		                hlo_at(m, (uint32_t)m->n_text, 0),
 		                "no computation in the module");
-	m->entry = m->comps.n - 1;
-	for (uint32_t i = 0; i < m->comps.n; i++)
-		if (m->comps.items[i].entry)
-			m->entry = i;
+	m->entry = HBM_NONE;
+	for (uint32_t i = 0; i < m->comps.n; i++) {
+		if (!m->comps.items[i].entry)
+			continue;
+		if (m->entry != HBM_NONE)
+			return hbm_fail(m->diags, HBM_SEMANTIC, HBM_E_HLO_SEMANTIC,
+			                hlo_at(m, m->comps.items[i].pos, 0),
+			                "the module has two ENTRY computations");
+		m->entry = i;
+	}
+	if (m->entry == HBM_NONE)
+		m->entry = m->comps.n - 1;
 	return HBM_OK;
 }
 

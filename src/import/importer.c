@@ -97,7 +97,12 @@ hbm_status hbm_import_path(hbm_arena *a, hbm_diags *d, const char *path,
 	src.is_dir = strcmp(path, "-") && hbm_path_is_dir(path);
 	if (!src.is_dir)
 		HBM_TRY(hbm_file_read(a, d, path, 0, &src.bytes));
-	return hbm_import_source(a, d, &src, from, opts, ret_from, ret);
+	HBM_TRY(hbm_import_source(a, d, &src, from, opts, ret_from, ret));
+	/* An empty text is an empty program, an empty file a dump that went wrong. */
+	if (!src.is_dir && !src.bytes.n && !from)
+		return hbm_fail(d, HBM_SYNTAX, HBM_E_FORMAT, (hbm_where){.file = path},
+		                "the file is empty");
+	return HBM_OK;
 }
 
 bool hbm_bound(const hbm_import_opts *opts, const char *name, size_t n, uint64_t *ret)

@@ -550,6 +550,21 @@ static void errors_have_their_place(void **state)
 		{"e { }", HBM_E_HLO_SYNTAX, 1, 1, "no instruction"},
 		{"e { x = (f32[4], f32[4]) parameter(0)\n"
 		 " y = f32[4] get-tuple-element(x), index=2 }", HBM_E_HLO_SEMANTIC, 2, 2, "range"},
+		{"ENTRY a { x = f32[4] parameter(0) }\nENTRY b { x = f32[4] parameter(0) }",
+		 HBM_E_HLO_SEMANTIC, 2, 7, "two ENTRY"},
+		{"f { x = f32[4] parameter(0)\n y = f32[4] fusion(x), kind=kLoop, calls=f }\n"
+		 "ENTRY e { x = f32[4] parameter(0)\n y = f32[4] fusion(x), kind=kLoop, calls=f }",
+		 HBM_E_HLO_SEMANTIC, 1, 1, "calls itself"},
+		{"HloModule m, input_output_alias={ {0}: (0, {}), {1}: (0, {}) }\n"
+		 "e { x = f32[4] parameter(0)\n a = f32[4] negate(x)\n b = f32[4] negate(x)\n"
+		 " r = (f32[4], f32[4]) tuple(a, b) }", HBM_E_HLO_SEMANTIC, 1, 49,
+		 "two results"},
+		{"b { p = s32[] parameter(0) }\nc { p = s32[] parameter(0) }\n"
+		 "e { x = s32[] parameter(0)\n w = s32[] while(x), condition=c, body=b }",
+		 HBM_E_HLO_SEMANTIC, 4, 2, "no pred[]"},
+		{"b { p = f32[] parameter(0) }\n"
+		 "e { x = s32[] parameter(0)\n w = s32[] call(x), to_apply=b }",
+		 HBM_E_HLO_SEMANTIC, 3, 2, "does not match"},
 	};
 	test_room *r = *state;
 
