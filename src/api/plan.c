@@ -36,10 +36,25 @@ static const char *target_of(const hbm_input *in, const char *target)
 	return own ? hbm_str_of(&in->data.program, own) : "spyre";
 }
 
-static hbm_status open_planned(hbm_context *cx, const hbm_input *in,
-                               const char *target, hbm_planned *p)
+/* `target` is the user's word, `made_for` that of a plan. */
+static hbm_status load_target(hbm_context *cx, const hbm_input *in, const char *target,
+                              const char *made_for, hbm_planned *p)
 {
-	HBM_TRY(hbm_target_load(&p->arena, &cx->diags, target_of(in, target), &p->target));
+	const char *name = target ? target : target_of(in, made_for);
+	hbm_status status = hbm_target_load(&p->arena, &cx->diags, name, &p->target);
+
+	if (status != HBM_OK && status != HBM_NOMEM && !target)
+		hbm_note(&cx->diags, HBM_NOWHERE,
+		         "the %s is for '%s', which is no built-in target; give the file "
+		         "that describes it: --target FILE", made_for ? "plan" : "program",
+		         name);
+	return status;
+}
+
+static hbm_status open_planned(hbm_context *cx, const hbm_input *in, const char *target,
+                               const char *made_for, hbm_planned *p)
+{
+	HBM_TRY(load_target(cx, in, target, made_for, p));
 	HBM_TRY(hbm_program_copy(&in->data.program, &p->arena, &p->prog));
 	p->prog.target = hbm_intern_cstr(&p->prog.syms, p->target.name);
 	return p->prog.target == HBM_NONE ? HBM_NOMEM : HBM_OK;
@@ -56,7 +71,7 @@ static void set_share(hbm_target *t, uint64_t ppm)
 static hbm_status make(hbm_context *cx, const hbm_input *in, const char *target,
                        const hbm_plan_opts *opts, hbm_planned *p)
 {
-	HBM_TRY(open_planned(cx, in, target, p));
+	HBM_TRY(open_planned(cx, in, target, NULL, p));
 	set_share(&p->target, opts->lx_share_ppm);
 	HBM_TRY(hbm_run_passes(&p->arena, &p->prog, &p->target, opts, &cx->diags,
 	                       &p->plan));
@@ -89,7 +104,7 @@ hbm_status hbm_planned_make(hbm_context *cx, const hbm_input *in, const char *ta
 static hbm_status read_homes(hbm_context *cx, const hbm_input *in, const char *target,
                              const hbm_plan_opts *opts, hbm_planned *p)
 {
-	HBM_TRY(open_planned(cx, in, target, p));
+	HBM_TRY(open_planned(cx, in, target, NULL, p));
 	set_share(&p->target, opts ? opts->lx_share_ppm : HBM_NO_OFFSET);
 	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
 	HBM_TRY(hbm_plan_from_homes(&p->arena, &cx->diags, &p->prog, &p->target, &p->plan));
@@ -101,7 +116,7 @@ static hbm_status read_json(hbm_context *cx, const hbm_input *in, const char *ta
                             const hbm_plan_opts *opts, const hbm_plan_json *json,
                             hbm_planned *p)
 {
-	HBM_TRY(open_planned(cx, in, target ? target : hbm_plan_json_target(json), p));
+	HBM_TRY(open_planned(cx, in, target, hbm_plan_json_target(json), p));
 	set_share(&p->target, opts ? opts->lx_share_ppm : HBM_NO_OFFSET);
 	HBM_TRY(hbm_size_tensors(&p->prog, &p->target, &cx->diags));
 	HBM_TRY(hbm_plan_json_read(&p->arena, &cx->diags, json, &p->prog, &p->target,

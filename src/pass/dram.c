@@ -193,22 +193,30 @@ static hbm_status put(placer *pl, const items *it, uint32_t i, uint64_t offset)
 	return HBM_PUSH(cx->keep, &cx->plan->scratch, s) ? HBM_OK : HBM_NOMEM;
 }
 
-/* Lower bound of the items that were placed. */
+/* Lower bound of the items that were placed; without reuse, of what reuse would make
+ * of them. */
 static hbm_status placed_bound(placer *pl, const items *it, const hbm_placement *placed,
                                uint64_t *ret)
 {
 	uint64_t *size = HBM_ARRAY(pl->cx->scratch, uint64_t, it->n);
-	hbm_problem problem = {.n = it->n, .size = size, .start = it->start,
-	                       .end = it->end, .align = it->align,
-	                       .capacity = HBM_NO_OFFSET};
+	int64_t *start = HBM_ARRAY(pl->cx->scratch, int64_t, it->n);
+	int64_t *end = HBM_ARRAY(pl->cx->scratch, int64_t, it->n);
+	hbm_problem problem = {.n = it->n, .size = size, .start = start, .end = end,
+	                       .align = it->align, .capacity = HBM_NO_OFFSET};
 	int64_t tick;
 
 	*ret = placed->lower_bound;
-	if (placed->n_placed == it->n)
+	if (placed->n_placed == it->n && !pl->cx->opts->no_reuse)
 		return HBM_OK;
-	HBM_NEED(size);
-	for (uint32_t i = 0; i < it->n; i++)
+	HBM_NEED(size && start && end);
+	for (uint32_t i = 0; i < it->n; i++) {
+		bool storage = it->storage[i] != HBM_NONE;
+		const hbm_storage *s = storage ? &pl->cx->an->storages.items[it->storage[i]]
+		                               : NULL;
 		size[i] = placed->offset[i] == HBM_NO_OFFSET ? 0 : it->size[i];
+		start[i] = s ? s->start : it->start[i];
+		end[i] = s ? s->end : it->end[i];
+	}
 	return hbm_lower_bound(pl->cx->scratch, &problem, ret, &tick);
 }
 
@@ -221,6 +229,8 @@ static hbm_status take(placer *pl, const items *it, const hbm_placement *placed,
 
 	rest->n = 0;
 	HBM_TRY(placed_bound(pl, it, placed, &r.lower_bound));
+	if (r.outcome == HBM_OPTIMAL && pl->cx->opts->no_reuse && r.extent > r.lower_bound)
+		r.outcome = HBM_FEASIBLE;
 	for (uint32_t i = 0; i < it->n; i++) {
 		if (placed->offset[i] == HBM_NO_OFFSET) {
 			copy_item(rest, it, i);

@@ -72,6 +72,7 @@ static hbm_status run(hbm_pass_cx *cx)
 		if (x->flags & HBM_T_IO && !(x->flags & HBM_T_HOST))
 			sum = hbm_add_sat(sum, x->size);
 	}
+	cx->plan->usage.gated = true;
 	cx->plan->usage.gate_bytes = sum;
 	cx->plan->usage.gate_fits = sum <= window;
 	if (sum <= window || cx->opts->budget_off)

@@ -100,20 +100,27 @@ static hbm_status solve(const solver *s, hbm_placement *ret, uint64_t *ret_bump)
 	return HBM_OK;
 }
 
-/* Lower bound of what was placed. */
+/* Lower bound of what was placed; without reuse, of what reuse would make of it. */
 static hbm_status placed_bound(const solver *s, const hbm_placement *pl, uint64_t *ret)
 {
 	hbm_problem sub = s->problem;
 	uint64_t *size;
-	int64_t tick;
+	int64_t *start, *end, tick;
 
 	*ret = pl->lower_bound;
-	if (pl->n_placed == sub.n)
+	if (pl->n_placed == sub.n && !s->cx->opts->no_reuse)
 		return HBM_OK;
 	HBM_NEED(size = HBM_ARRAY(s->work, uint64_t, sub.n));
-	for (uint32_t i = 0; i < sub.n; i++)
+	HBM_NEED(start = HBM_ARRAY(s->work, int64_t, sub.n));
+	HBM_NEED(end = HBM_ARRAY(s->work, int64_t, sub.n));
+	for (uint32_t i = 0; i < sub.n; i++) {
 		size[i] = pl->offset[i] == HBM_NO_OFFSET ? 0 : sub.size[i];
+		start[i] = storage_at(s, i)->start;
+		end[i] = storage_at(s, i)->end;
+	}
 	sub.size = size;
+	sub.start = start;
+	sub.end = end;
 	return hbm_lower_bound(s->work, &sub, ret, &tick);
 }
 
@@ -131,7 +138,9 @@ static hbm_status fill_job(solver *s)
 	job->extent = pl.extent;
 	job->no_reuse = placed_bytes(&s->problem, &pl);
 	job->n_placed = pl.n_placed;
-	job->outcome = job->extent == job->lower_bound ? HBM_OPTIMAL : pl.outcome;
+	job->outcome = job->extent == job->lower_bound           ? HBM_OPTIMAL
+	               : s->cx->opts->no_reuse && pl.outcome == HBM_OPTIMAL ? HBM_FEASIBLE
+	                                                         : pl.outcome;
 	job->allocator = pl.allocator;
 	return HBM_OK;
 }

@@ -75,6 +75,16 @@ static bool optional(const json_t *o, const char *key, uint64_t *ret)
 	return !v || json_is_null(v) || number(v, ret);
 }
 
+/* False: the member is there and no truth value. */
+static bool optional_bool(const json_t *o, const char *key, bool *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (v)
+		*ret = json_is_true(v);
+	return !v || json_is_boolean(v);
+}
+
 static hbm_status read_bundles(reader *r)
 {
 	hbm_map_init(&r->bundles, r->a);
@@ -233,6 +243,20 @@ static hbm_status read_storages(reader *r, const json_t *list)
 	return HBM_OK;
 }
 
+static hbm_status read_outcome(const reader *r, const json_t *o, uint32_t i,
+                               uint32_t *ret)
+{
+	const json_t *v = json_object_get(o, "outcome");
+	const char *s = json_string_value(v);
+
+	for (uint32_t k = 0; s && k < HBM_PLAN_N_OUTCOMES; k++)
+		if (!strcmp(s, hbm_plan_outcomes[k])) {
+			*ret = k;
+			return HBM_OK;
+		}
+	return v ? bad(r, HBM_E_PLAN_SYNTAX, "pools", i, "bad \"outcome\"") : HBM_OK;
+}
+
 static hbm_status read_pool(reader *r, const json_t *o, uint32_t i)
 {
 	hbm_plan_pool pool = {.bundle = bundle_at(r, o), .cap = HBM_NO_OFFSET,
@@ -249,6 +273,7 @@ static hbm_status read_pool(reader *r, const json_t *o, uint32_t i)
 	    !optional(o, "cap_bytes", &pool.cap) || !optional(o, "placed", &placed) ||
 	    !optional(o, "overflowed", &over) || placed > UINT32_MAX || over > UINT32_MAX)
 		return bad(r, HBM_E_PLAN_SYNTAX, "pools", i, "bad number");
+	HBM_TRY(read_outcome(r, o, i, &pool.outcome));
 	pool.name = r->p->nodes.items[pool.bundle].name;
 	pool.n_placed = (uint32_t)placed;
 	pool.n_overflow = (uint32_t)over;
@@ -372,19 +397,10 @@ static hbm_status read_totals(reader *r, const json_t *root)
 	    !optional(o, "standalone_bytes", &t->standalone) ||
 	    !optional(o, "pools_bytes", &t->pools) ||
 	    !optional(o, "pools_sum_bytes", &t->pools_sum) ||
-	    !optional(o, "total_bytes", &t->total))
+	    !optional(o, "total_bytes", &t->total) ||
+	    !optional_bool(o, "at_least", &t->at_least))
 		return bad_totals(r);
 	return HBM_OK;
-}
-
-/* False: the member is there and no truth value. */
-static bool optional_bool(const json_t *o, const char *key, bool *ret)
-{
-	const json_t *v = json_object_get(o, key);
-
-	if (v)
-		*ret = json_is_true(v);
-	return !v || json_is_boolean(v);
 }
 
 static hbm_status read_budget(reader *r, const json_t *root)
@@ -398,6 +414,62 @@ static hbm_status read_budget(reader *r, const json_t *root)
 	    !optional(o, "limit_bytes", &b->limit) ||
 	    !optional(o, "margin_bytes", &b->margin))
 		return bad_totals(r);
+	return HBM_OK;
+}
+
+/* ---- claims --------------------------------------------------------------- */
+
+static bool claim(const json_t *o, const char *key, uint64_t *ret)
+{
+	*ret = HBM_NO_OFFSET;
+	return optional(o, key, ret);
+}
+
+static bool claim_bool(const json_t *o, const char *key, uint64_t *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = v ? json_is_true(v) : HBM_NO_OFFSET;
+	return !v || json_is_boolean(v);
+}
+
+static bool claim_usage(const json_t *o, hbm_claims *c)
+{
+	const json_t *m = json_object_get(o, "metrics");
+	hbm_usage *u = &c->usage;
+
+	return claim(o, "model_bytes", &u->model_bytes) &&
+	       claim(o, "tensor_bytes", &u->tensor_bytes) &&
+	       claim(o, "io_bytes", &u->io_bytes) &&
+	       claim(o, "descriptor_bytes", &u->descriptor_bytes) &&
+	       claim(o, "descriptors", &u->n_descriptors) &&
+	       claim(o, "gate_bytes", &u->gate_bytes) &&
+	       claim_bool(o, "gate_fits", &c->gate_fits) &&
+	       claim(m, "hbm_internal", &u->hbm_internal) &&
+	       claim(m, "hbm_intermediate", &u->hbm_intermediate) &&
+	       claim(m, "hbm_io", &u->hbm_io) && claim(m, "hbm_usage", &u->hbm_usage) &&
+	       claim(m, "hbm_size", &u->hbm_size) && claim(m, "hbm_limit", &u->hbm_limit) &&
+	       claim(m, "end_address", &u->end_address) &&
+	       claim(m, "private_hbm", &u->private_hbm);
+}
+
+static hbm_status read_claims(reader *r, const json_t *root)
+{
+	const json_t *o = json_object_get(root, "status");
+	const char *status = json_string_value(o);
+	hbm_claims *c = &r->plan->claims;
+
+	c->made = true;
+	c->over = !o ? HBM_NO_OFFSET : status && !strcmp(status, "over_budget");
+	if (o && !c->over && (!status || strcmp(status, "ok")))
+		return bad_part(r, "\"status\" must be ok or over_budget");
+	o = json_object_get(root, "peak");
+	if (!claim(json_object_get(root, "budget"), "excess_bytes", &c->excess) ||
+	    !claim(o, "live_bytes", &c->peak) || !claim(o, "tick", &c->peak_tick) ||
+	    !claim(root, "lx_peak_bytes", &c->lx_peak) ||
+	    !claim(root, "hbm_traffic_bytes", &c->traffic) ||
+	    !claim_usage(json_object_get(root, "usage"), c))
+		return bad_part(r, "a number in \"peak\" or \"usage\", or a sum, is malformed");
 	return HBM_OK;
 }
 
@@ -434,7 +506,8 @@ static hbm_status read_plan(reader *r, const json_t *root)
 	HBM_TRY(read_storages(r, json_object_get(root, "storages")));
 	HBM_TRY(read_pools(r, json_object_get(root, "pools")));
 	HBM_TRY(read_totals(r, root));
-	return read_budget(r, root);
+	HBM_TRY(read_budget(r, root));
+	return read_claims(r, root);
 }
 
 hbm_status hbm_plan_json_open(hbm_diags *d, const char *file, const char *text,

@@ -90,8 +90,10 @@ static void put_usage(const hbm_plan *plan, hbm_json *j)
 	hbm_json_kuint(j, "io_bytes", u->io_bytes);
 	hbm_json_kuint(j, "descriptor_bytes", u->descriptor_bytes);
 	hbm_json_kuint(j, "descriptors", u->n_descriptors);
-	hbm_json_kuint(j, "gate_bytes", u->gate_bytes);
-	hbm_json_kbool(j, "gate_fits", u->gate_fits);
+	if (u->gated) {
+		hbm_json_kuint(j, "gate_bytes", u->gate_bytes);
+		hbm_json_kbool(j, "gate_fits", u->gate_fits);
+	}
 	hbm_json_key(j, "metrics");
 	hbm_json_open(j, '{', false);
 	hbm_plan_json_metrics(plan, j);

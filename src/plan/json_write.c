@@ -52,11 +52,11 @@ static void put_budget(hbm_json *j, const hbm_plan *plan)
 	hbm_json_close(j);
 }
 
+const char *const hbm_plan_outcomes[HBM_PLAN_N_OUTCOMES] = {"unknown", "feasible",
+                                                            "optimal", "infeasible"};
+
 static void put_pools(hbm_json *j, const hbm_plan *plan)
 {
-	static const char *const outcomes[] = {"unknown", "feasible", "optimal",
-	                                       "infeasible"};
-
 	hbm_json_key(j, "pools");
 	hbm_json_open(j, '[', false);
 	for (uint32_t i = 0; i < plan->pools.n; i++) {
@@ -70,7 +70,7 @@ static void put_pools(hbm_json *j, const hbm_plan *plan)
 		put_offset(j, "cap_bytes", pool->cap);
 		hbm_json_kuint(j, "placed", pool->n_placed);
 		hbm_json_kuint(j, "overflowed", pool->n_overflow);
-		hbm_json_kstr(j, "outcome", outcomes[pool->outcome & 3]);
+		hbm_json_kstr(j, "outcome", hbm_plan_outcomes[pool->outcome & 3]);
 		hbm_json_kstr(j, "allocator", pool->allocator);
 		hbm_json_close(j);
 	}

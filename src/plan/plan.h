@@ -85,6 +85,10 @@ typedef struct hbm_plan_member {
 	uint64_t offset; /* in the storage */
 } hbm_plan_member;
 
+/* Texts of hbm_outcome (pack/problem.h), by value. */
+enum { HBM_PLAN_N_OUTCOMES = 4 };
+extern const char *const hbm_plan_outcomes[HBM_PLAN_N_OUTCOMES];
+
 /* A bundle that has at least one pool-eligible storage. */
 typedef struct hbm_plan_pool {
 	hbm_node_id bundle;
@@ -194,11 +198,23 @@ typedef struct hbm_usage {
 	uint64_t io_bytes;           /* inputs, outputs, state */
 	uint64_t descriptor_bytes;   /* DMA rings */
 	uint64_t n_descriptors;
-	uint64_t gate_bytes;         /* inputs and outputs, for the early gate */
+	bool gated;                  /* the early gate ran; then: */
+	uint64_t gate_bytes;         /* inputs and outputs */
 	bool gate_fits;
 	uint64_t hbm_internal, hbm_intermediate, hbm_io, hbm_usage;
 	uint64_t hbm_size, hbm_limit, end_address, private_hbm;
 } hbm_usage;
+
+/* What a plan file says besides the plan itself, for the checker to compare. Numbers are
+ * HBM_NO_OFFSET where it says nothing. */
+typedef struct hbm_claims {
+	bool made;         /* the plan comes from such a file */
+	uint64_t over;     /* "status": 1 over_budget, 0 ok */
+	uint64_t excess;
+	uint64_t peak, peak_tick, lx_peak, traffic;
+	uint64_t gate_fits;
+	hbm_usage usage;   /* without gate_fits */
+} hbm_claims;
 
 typedef struct hbm_plan {
 	hbm_arena *arena;
@@ -220,6 +236,7 @@ typedef struct hbm_plan {
 	HBM_VEC(hbm_tensor_id) parts;
 	HBM_VEC(hbm_plan_phase) phases;   /* in run order; fewer than 2: none */
 	hbm_usage usage;
+	hbm_claims claims;
 	bool verified;
 	uint64_t *pressure;                 /* tick -> live bytes, not the caller's */
 	uint32_t n_ticks, peak_tick;

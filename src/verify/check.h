@@ -57,5 +57,9 @@ hbm_status hbm_check_regions(hbm_check *cx) HBM_MUST_USE;
 hbm_status hbm_check_splits(hbm_check *cx) HBM_MUST_USE;
 /* Sums by category, pressure and the verdict on the budget. (sums.c) */
 hbm_status hbm_check_sums(hbm_check *cx) HBM_MUST_USE;
+/* A fault unless what is said is so. (sums.c) */
+void hbm_check_differs(hbm_check *cx, const char *what, uint64_t said, uint64_t is);
+/* Traffic, usage, and what a plan file claims. (claims.c) */
+hbm_status hbm_check_claims(hbm_check *cx) HBM_MUST_USE;
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-static void differs(hbm_check *cx, const char *what, uint64_t said, uint64_t is)
+void hbm_check_differs(hbm_check *cx, const char *what, uint64_t said, uint64_t is)
 {
 	if (said != is)
 		HBM_FAULT(cx, HBM_NONE, "the plan says %s: %" PRIu64 "; it is %" PRIu64,
@@ -34,9 +34,9 @@ static void check_standalone(hbm_check *cx, uint64_t sum)
 		rest -= x->reserve < rest ? x->reserve : rest;
 	}
 	if (cx->plan->placed_dram)
-		differs(cx, "bytes of standalone storages", said, cx->plan->dram_bytes);
+		hbm_check_differs(cx, "bytes of standalone storages", said, cx->plan->dram_bytes);
 	else if (lo >= hi || said < hbm_add_sat(rest, hi - lo))
-		differs(cx, "bytes of standalone storages", said, sum);
+		hbm_check_differs(cx, "bytes of standalone storages", said, sum);
 }
 
 static void check_storages(hbm_check *cx)
@@ -61,12 +61,12 @@ static void check_storages(hbm_check *cx)
 		if (to)
 			*to = hbm_add_sat(*to, x->reserve);
 	}
-	differs(cx, "bytes of inputs", t->inputs, in);
-	differs(cx, "bytes of outputs", t->outputs, out);
-	differs(cx, "bytes of weights", t->weights, weights);
-	differs(cx, "bytes of state", t->state, state);
+	hbm_check_differs(cx, "bytes of inputs", t->inputs, in);
+	hbm_check_differs(cx, "bytes of outputs", t->outputs, out);
+	hbm_check_differs(cx, "bytes of weights", t->weights, weights);
+	hbm_check_differs(cx, "bytes of state", t->state, state);
 	check_standalone(cx, alone);
-	differs(cx, "that totals are lower bounds", t->at_least, open);
+	hbm_check_differs(cx, "that totals are lower bounds", t->at_least, open);
 }
 
 static void check_total(hbm_check *cx)
@@ -82,16 +82,16 @@ static void check_total(hbm_check *cx)
 		sum = hbm_add_sat(sum, extent);
 		largest = extent > largest ? extent : largest;
 	}
-	differs(cx, "bytes of all pools", t->pools_sum, sum);
-	differs(cx, "bytes of pools", t->pools,
+	hbm_check_differs(cx, "bytes of all pools", t->pools_sum, sum);
+	hbm_check_differs(cx, "bytes of pools", t->pools,
 	        cx->plan->pool_lifetime_program ? sum : largest);
 	for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		total = hbm_add_sat(total, parts[i]);
-	differs(cx, "total bytes", t->total, total);
+	hbm_check_differs(cx, "total bytes", t->total, total);
 	if (cx->plan->usage.made) {
-		differs(cx, "usage without code", cx->plan->usage.hbm_usage,
+		hbm_check_differs(cx, "usage without code", cx->plan->usage.hbm_usage,
 		        t->total - t->code);
-		differs(cx, "bytes of descriptors", cx->plan->usage.descriptor_bytes,
+		hbm_check_differs(cx, "bytes of descriptors", cx->plan->usage.descriptor_bytes,
 		        t->descriptors);
 	}
 }
@@ -103,10 +103,10 @@ static void check_budget(hbm_check *cx)
 	uint64_t limit = hbm_target_num(cx->t, HBM_KEY_HBM_WINDOW, UINT64_MAX);
 	uint64_t margin = limit == UINT64_MAX ? limit : limit + limit / 10;
 
-	differs(cx, "the window", b->limit, limit);
-	differs(cx, "the window with margin", b->margin, margin);
-	differs(cx, "whether it fits", b->fits, total <= limit);
-	differs(cx, "whether it is within the margin", b->within_margin,
+	hbm_check_differs(cx, "the window", b->limit, limit);
+	hbm_check_differs(cx, "the window with margin", b->margin, margin);
+	hbm_check_differs(cx, "whether it fits", b->fits, total <= limit);
+	hbm_check_differs(cx, "whether it is within the margin", b->within_margin,
 	        total > limit && total <= margin);
 }
 
@@ -118,7 +118,7 @@ static hbm_status check_pressure(hbm_check *cx)
 	uint64_t live = 0, peak = 0;
 
 	HBM_NEED(delta);
-	differs(cx, "number of ticks", plan->n_ticks, n);
+	hbm_check_differs(cx, "number of ticks", plan->n_ticks, n);
 	for (uint32_t s = 0; s < plan->storages.n; s++) {
 		const hbm_plan_storage *x = &plan->storages.items[s];
 		bool counts = !(cx->own[s].flags & (HBM_T_CALLER | HBM_T_HOST));
@@ -135,12 +135,12 @@ static hbm_status check_pressure(hbm_check *cx)
 		peak_tick = live > peak ? t : peak_tick;
 		peak = live > peak ? live : peak;
 		if (plan->pressure && plan->n_ticks == n && plan->pressure[t] != live) {
-			differs(cx, "live bytes at a tick", plan->pressure[t], live);
+			hbm_check_differs(cx, "live bytes at a tick", plan->pressure[t], live);
 			return HBM_OK;
 		}
 	}
-	differs(cx, "the peak of live bytes", plan->peak, peak);
-	differs(cx, "the tick of the peak", plan->peak_tick, peak_tick);
+	hbm_check_differs(cx, "the peak of live bytes", plan->peak, peak);
+	hbm_check_differs(cx, "the tick of the peak", plan->peak_tick, peak_tick);
 	return HBM_OK;
 }
 
@@ -154,7 +154,7 @@ static void check_lx_peak(hbm_check *cx)
 		if (h->kind == HBM_HOME_LX && e > end)
 			end = e;
 	}
-	differs(cx, "the highest end in the scratchpad", cx->plan->lx_peak, end);
+	hbm_check_differs(cx, "the highest end in the scratchpad", cx->plan->lx_peak, end);
 }
 
 hbm_status hbm_check_sums(hbm_check *cx)

@@ -19,5 +19,6 @@ hbm_status hbm_verify(hbm_arena *scratch, const hbm_program *p, const hbm_target
 	HBM_TRY(hbm_check_regions(&cx));
 	HBM_TRY(hbm_check_splits(&cx));
 	HBM_TRY(hbm_check_sums(&cx));
+	HBM_TRY(hbm_check_claims(&cx));
 	return cx.n_faults ? HBM_VERIFY : HBM_OK;
 }

@@ -1,1 +1,1 @@
-hbmplan plan empty.hbm
+hbmplan plan -
