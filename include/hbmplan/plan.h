@@ -12,6 +12,9 @@ extern "C" {
 
 struct hbm_program;
 
+/** rotation_size: as large as what is placed would be without rotation. */
+#define HBM_ROTATION_HIGH_WATER UINT64_MAX
+
 typedef struct hbm_plan_opts {
 	const char *allocator;       /* NULL: auto */
 	const char *lx_solver;       /* NULL: the default one */
@@ -31,7 +34,7 @@ typedef struct hbm_plan_opts {
 	uint64_t pool_cap;           /* bytes; 0: the target's */
 	uint64_t split_threshold;    /* bytes; 0: the window */
 	uint64_t split_part;         /* largest part with no_split_dram; 0: the target's */
-	uint64_t rotation_size;      /* bytes; 0: no rotation */
+	uint64_t rotation_size;      /* bytes; 0: no rotation; HBM_ROTATION_HIGH_WATER */
 	uint64_t dram_block;         /* largest block of HBM to ask for; 0: any */
 	bool plain_in_shared;        /* plain tensors may use bytes of class "shared" */
 	uint64_t lx_share_ppm;       /* HBM_NO_OFFSET: the target's */

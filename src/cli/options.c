@@ -68,6 +68,14 @@ static bool set_bind(cli_args *a, const char *v)
 	return cli_parse_bytes(eq + 1, &b->value);
 }
 
+static bool set_rotation(cli_args *a, const char *v)
+{
+	if (strcmp(v, "-1") != 0)
+		return cli_parse_bytes(v, &a->plan.rotation_size) && a->plan.rotation_size;
+	a->plan.rotation_size = HBM_ROTATION_HIGH_WATER;
+	return true;
+}
+
 /* A fraction of at most six decimals, kept as millionths. */
 bool cli_set_share(cli_args *a, const char *v)
 {
@@ -141,8 +149,8 @@ const cli_option cli_plan_options[] = {
 	 AT(plan.dram_block), NULL},
 	{"--plain-in-shared", NULL, "plain tensors may use bytes of class shared", CLI_FLAG,
 	 AT(plan.plain_in_shared), NULL},
-	{"--dram-rotation-size", "BYTES", "DRAM rotation window", CLI_SIZE,
-	 AT(plan.rotation_size), NULL},
+	{"--dram-rotation-size", "BYTES|-1", "rotate DRAM in such a window (-1: what is "
+	 "needed without)", CLI_CUSTOM, 0, set_rotation},
 	{"--disable-dge", NULL, "every transfer needs static descriptors", CLI_FLAG,
 	 AT(plan.dge_off), NULL},
 	{"--passes", "A,B,...", "passes instead of the target's own", CLI_STRING,

@@ -14,11 +14,13 @@
  *            no storage lies across two.
  * Faithful   --allocator degree-first: the order in which colouring would place, each
  *            at the lowest free gap. The default allocator is never worse.
+ * Rotation   With rotation_size storages that live across basic blocks stand one behind
+ *            the other in a window of their own (rotation.c).
  * On chip    Storages that demand the scratchpad get an address there.
  * Cost       What the allocator takes; blocks times that. */
 #include "base/ckd.h"
 #include "base/sort.h"
-#include "pass/pass.h"
+#include "pass/rotation.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -315,6 +317,94 @@ static hbm_status fill_region(placer *pl, uint32_t region, const items *inside,
 	return HBM_OK;
 }
 
+/* ---- rotation ------------------------------------------------------------- */
+
+static hbm_status check_rotation(hbm_pass_cx *cx)
+{
+	uint64_t most = hbm_target_num(cx->target, HBM_KEY_ROTATION_MAX, 0);
+	uint64_t page = hbm_target_num(cx->target, HBM_KEY_HBM_GRANULE, 1);
+	uint64_t asked = cx->opts->rotation_size;
+
+	if (!asked)
+		return HBM_OK;
+	if (!most)
+		return hbm_fail(cx->diags, HBM_UNSUPPORTED, HBM_E_ROTATION, HBM_NOWHERE,
+		                "DRAM rotation: target '%s' has no such window",
+		                cx->target->name);
+	if (asked == HBM_ROTATION_HIGH_WATER)
+		asked = page;
+	if (asked > most || asked < page)
+		return hbm_fail(cx->diags, HBM_OPTION, HBM_E_ROTATION, HBM_NOWHERE,
+		                "DRAM rotation window of %" PRIu64 " bytes: the least is %"
+		                PRIu64 ", the most is %" PRIu64, asked, page, most);
+	if (cx->opts->dram_block)
+		return hbm_fail(cx->diags, HBM_OPTION, HBM_E_ROTATION, HBM_NOWHERE,
+		                "DRAM rotation and blocks of limited size do not go together");
+	return HBM_OK;
+}
+
+/* Bytes of the window: as asked, or what the items would take without rotation. */
+static hbm_status rotation_window(placer *pl, const items *all, uint64_t *ret)
+{
+	uint64_t most = hbm_target_num(pl->cx->target, HBM_KEY_ROTATION_MAX, 0);
+	hbm_placement placed;
+
+	*ret = pl->cx->opts->rotation_size;
+	if (*ret == HBM_ROTATION_HIGH_WATER) {
+		HBM_TRY(solve(pl, all, HBM_NO_OFFSET, false, &placed));
+		*ret = placed.extent < most ? placed.extent : most;
+	}
+	*ret = *ret / pl->page * pl->page;
+	return HBM_OK;
+}
+
+/* Puts the storages that cross blocks into the window and takes them out of `plain`. */
+static hbm_status fill_window(placer *pl, items *plain, const items *cross,
+                              uint64_t window, items *rest)
+{
+	hbm_placement placed = {.outcome = HBM_FEASIBLE, .allocator = "rotation"};
+	uint32_t *queue = HBM_ARRAY(pl->cx->scratch, uint32_t, cross->n);
+
+	HBM_NEED(queue);
+	HBM_NEED(placed.offset = HBM_ARRAY(pl->cx->scratch, uint64_t, cross->n));
+	placed.extent = hbm_rotate(cross->n, cross->size, cross->start, cross->end, window,
+	                           queue, placed.offset);
+	HBM_TRY(take(pl, cross, &placed, 0, rest));
+	HBM_NEED(!rest->n ||
+	         hbm_warn(pl->cx->diags, HBM_E_ROTATION, HBM_NOWHERE,
+	                  "DRAM rotation: of %" PRIu32 " storages that live across blocks %"
+	                  PRIu32 " find no room in the window of %" PRIu64 " bytes and are "
+	                  "placed like the others", cross->n, rest->n, window));
+	for (uint32_t i = 0; i < rest->n; i++)
+		copy_item(plain, rest, i);
+	return HBM_OK;
+}
+
+static hbm_status rotate(placer *pl, items *plain)
+{
+	bool *crosses, branches;
+	items cross, rest, stay;
+	uint64_t window;
+
+	HBM_TRY(hbm_cross_blocks(pl->cx, &crosses, &branches));
+	if (branches) {
+		HBM_NEED(hbm_warn(pl->cx->diags, HBM_E_ROTATION, HBM_NOWHERE,
+		                  "DRAM rotation is left out: the program has branches or "
+		                  "parallel groups"));
+		return HBM_OK;
+	}
+	HBM_NEED(items_init(&cross, pl->cx->scratch, plain->n));
+	HBM_NEED(items_init(&rest, pl->cx->scratch, plain->n));
+	HBM_NEED(items_init(&stay, pl->cx->scratch, plain->n));
+	HBM_TRY(rotation_window(pl, plain, &window));
+	for (uint32_t i = 0; i < plain->n; i++) {
+		bool rotates = plain->storage[i] != HBM_NONE && crosses[plain->storage[i]];
+		copy_item(rotates ? &cross : &stay, plain, i);
+	}
+	*plain = stay;
+	return cross.n ? fill_window(pl, plain, &cross, window, &rest) : HBM_OK;
+}
+
 /* ---- classes -------------------------------------------------------------- */
 
 static void of_class(const items *all, hbm_sym class, items *ret)
@@ -378,6 +468,8 @@ static hbm_status place_all(placer *pl)
 			rest = swap;
 		}
 	}
+	if (pl->cx->opts->rotation_size)
+		HBM_TRY(rotate(pl, &plain));
 	return place_class(pl, &plain, 0);
 }
 
@@ -453,28 +545,13 @@ static hbm_status above_callers(placer *pl)
 	return hbm_align_up(pl->next, pl->page, &pl->next) ? HBM_OK : HBM_LIMIT;
 }
 
-static hbm_status no_rotation(hbm_pass_cx *cx)
-{
-	uint64_t most = hbm_target_num(cx->target, HBM_KEY_ROTATION_MAX, 0);
-
-	if (!cx->opts->rotation_size)
-		return HBM_OK;
-	if (cx->opts->rotation_size > most)
-		return hbm_fail(cx->diags, HBM_OPTION, HBM_E_ROTATION, HBM_NOWHERE,
-		                "DRAM rotation window of %" PRIu64 " bytes: the most is %" PRIu64,
-		                cx->opts->rotation_size, most);
-	return hbm_fail(cx->diags, HBM_UNSUPPORTED, HBM_E_ROTATION, HBM_NOWHERE,
-	                "DRAM rotation: no public fact says which buffers are live across "
-	                "the compiler's blocks");
-}
-
 static hbm_status run(hbm_pass_cx *cx)
 {
 	placer pl = {.cx = cx};
 	uint64_t base;
 
 	pl.page = hbm_target_num(cx->target, HBM_KEY_HBM_GRANULE, 1);
-	HBM_TRY(no_rotation(cx));
+	HBM_TRY(check_rotation(cx));
 	HBM_TRY(above_callers(&pl));
 	HBM_TRY(place_on_chip(&pl));
 	HBM_TRY(gather(&pl));

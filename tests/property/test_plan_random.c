@@ -87,6 +87,9 @@ static hbm_plan_opts random_opts(trial *x)
 		o.split_threshold = 1 + gen_below(&x->rng, 2048);
 	if (!gen_below(&x->rng, 8))
 		o.dram_block = 8192;
+	else if (!gen_below(&x->rng, 3))
+		o.rotation_size = gen_below(&x->rng, 3) ? (uint64_t)128 << gen_below(&x->rng, 8)
+		                                        : HBM_ROTATION_HIGH_WATER;
 	o.plain_in_shared = gen_below(&x->rng, 2);
 	o.dge_off = !gen_below(&x->rng, 4);
 	return o;

@@ -21,6 +21,7 @@ void naive_target(hbm_target *ret, uint64_t granule)
 		{HBM_KEY_HBM_WINDOW, 1 << 20}, {HBM_KEY_POOL_CAP, 1 << 18},
 		{HBM_KEY_LX_SIZE, 4096}, {HBM_KEY_LX_USABLE, 4096}, {HBM_KEY_CORES, 2},
 		{HBM_KEY_HBM_ALIGN, 0}, {HBM_KEY_HBM_GRANULE, 0}, {HBM_KEY_LX_ALIGN, 0},
+		{HBM_KEY_ROTATION_MAX, 1 << 16},
 	};
 
 	*ret = (hbm_target){.name = "naive"};

@@ -16,6 +16,12 @@ static const char toy[] = "target t\nsummary = test\nfamily = neuron\ncores = 1\
                           "dma.descriptor = 16 B\ndma.descriptor_max = 64 KiB\n"
                           "pipeline io-gate split-dram dram hbm-usage\n";
 
+static const char toy_rotating[] = "target t\nsummary = test\nfamily = neuron\n"
+                                   "cores = 1\nhbm.window = 1024 B\n"
+                                   "hbm.align = 1 B\nhbm.granule = 1 B\n"
+                                   "dram.rotation_max = 1024 B\n"
+                                   "pipeline io-gate split-dram dram hbm-usage\n";
+
 typedef struct run {
 	test_room *room;
 	hbm_program p;
@@ -795,18 +801,81 @@ static void on_chip_demands_are_met(void **state)
 	must_say(&r, "the target has");
 }
 
-static void rotation_is_refused_by_name(void **state)
-{
-	run r = begin(state, "trn1");
+/* ---- rotation ------------------------------------------------------------- */
 
-	r.opts.rotation_size = 8 * GIB;
-	plan(&r, "tensor a : 1 bytes; op () -> a; op (a);");
+/* a and b cross the borders of the loop, t does not. */
+#define ROTATING                                                                         \
+	"tensor a : 100 bytes; tensor b : 200 bytes; tensor t : 50 bytes;"              \
+	"tensor c : 300 bytes; op () -> a; op (a) -> b; op (b) -> t; op (t);"           \
+	"loop x4 { op (a); op (b) -> c; } op (c);"
+
+static void what_crosses_blocks_stands_in_the_window(void **state)
+{
+	run r = begin(state, toy_rotating);
+
+	r.opts.rotation_size = 1000;
+	plan_ok(&r, ROTATING);
+	EQUAL(at(&r, "a"), 0);
+	EQUAL(at(&r, "b"), 100);
+	EQUAL(at(&r, "c"), 300);
+	EQUAL(at(&r, "t"), 600); /* above the window */
+	EQUAL(r.plan.dram_bytes, 650);
+	assert_string_equal(r.plan.regions.items[0].allocator, "rotation");
+}
+
+/* Two buffers at a time, each alive over one border: the ring goes round. */
+static void the_window_is_a_ring(void **state)
+{
+	static const struct {
+		uint64_t window, used, outside;
+	} rows[] = {{200, 200, 0}, {299, 200, 0}, {300, 300, 0}, {199, 100, 1}, {99, 0, 4}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		run r = begin(state, toy_rotating);
+		uint32_t outside = 0;
+		r.opts.rotation_size = rows[i].window;
+		plan_ok(&r, "tensor a : 100 bytes; tensor b : 100 bytes; tensor c : 100 bytes;"
+		        "tensor d : 100 bytes; op () -> a; loop x2 { op (a); }"
+		        "op () -> b; loop x2 { op (b); } op () -> c; loop x2 { op (c); }"
+		        "op () -> d; loop x2 { op (d); }");
+		for (uint32_t k = 0; k < 4; k++)
+			outside += at(&r, (const char *[]){"a", "b", "c", "d"}[k]) >= rows[i].used;
+		if (rows[i].used)
+			EQUAL(r.plan.regions.items[0].extent, rows[i].used);
+		if (!rows[i].outside)
+			EQUAL(outside, 0);
+	}
+}
+
+static void the_window_has_limits(void **state)
+{
+	static const uint64_t sizes[] = {8 * GIB - 4096, 8 * GIB, 8 * GIB + 1, 4096, 4095};
+	static const bool right[] = {true, true, false, true, false};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		run r = begin(state, "trn1");
+		r.opts.rotation_size = sizes[i];
+		plan(&r, "tensor a : 1 bytes; op () -> a; op (a);");
+		assert_int_equal(r.status, right[i] ? HBM_OK : HBM_OPTION);
+	}
+}
+
+static void without_blocks_nothing_rotates(void **state)
+{
+	run r = begin(state, toy_rotating);
+
+	r.opts.rotation_size = HBM_ROTATION_HIGH_WATER;
+	plan_ok(&r, "tensor a : 100 bytes; op () -> a; op (a);");
+	EQUAL(r.plan.regions.n, 1);
+	plan_ok(&r, "tensor a : 100 bytes; op () -> a; region x { op (a); } region y { op (a); }");
+	must_say(&r, "has branches");
+	/* As large as without rotation, where t stands in what c takes later. */
+	plan_ok(&r, ROTATING);
+	EQUAL(r.plan.regions.items[0].extent, 600);
+	r = begin(state, toy);
+	r.opts.rotation_size = 100;
+	plan(&r, ROTATING);
 	assert_int_equal(r.status, HBM_UNSUPPORTED);
-	must_say(&r, "rotation");
-	r.opts.rotation_size = 8 * GIB + 1;
-	plan(&r, "tensor a : 1 bytes; op () -> a; op (a);");
-	assert_int_equal(r.status, HBM_OPTION);
-	must_say(&r, "the most is 8589934592");
 }
 
 int main(void)
@@ -844,7 +913,10 @@ int main(void)
 		ROOM_TEST(classes_have_regions_of_their_own),
 		ROOM_TEST(scratch_counts_while_the_op_runs),
 		ROOM_TEST(on_chip_demands_are_met),
-		ROOM_TEST(rotation_is_refused_by_name),
+		ROOM_TEST(what_crosses_blocks_stands_in_the_window),
+		ROOM_TEST(the_window_is_a_ring),
+		ROOM_TEST(the_window_has_limits),
+		ROOM_TEST(without_blocks_nothing_rotates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
