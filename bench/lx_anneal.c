@@ -25,6 +25,8 @@ typedef struct sa {
 	uint32_t *start, *end;
 	double *weight; /* of the quality: uses and half a write, times size */
 	uint32_t *order, *probe, *best;
+	uint32_t *kin_first, *kin; /* in-place partners, parents and children */
+	uint32_t *rank;            /* place in the order */
 	uint64_t *address;
 	uint32_t n_placed;
 	uint64_t seed;
@@ -40,45 +42,43 @@ static double uniform(sa *s)
 	return (double)(s->seed >> 11) / 9007199254740992.0;
 }
 
-static bool partner(const sa *s, uint32_t a, uint32_t b)
-{
-	const hbm_lx_problem *p = s->p;
-
-	for (uint32_t k = p->parent_first[a]; k < p->parent_first[a + 1]; k++)
-		if (p->parents[k] == b)
-			return true;
-	for (uint32_t k = p->parent_first[b]; k < p->parent_first[b + 1]; k++)
-		if (p->parents[k] == a)
-			return true;
-	return false;
-}
-
 static uint64_t align_up(const sa *s, uint64_t x)
 {
 	return (x + s->p->align - 1) / s->p->align * s->p->align;
 }
 
-/* Base of a partner that the buffer may share, else HBM_NO_OFFSET. */
+static bool meet(const sa *s, uint32_t a, uint32_t b)
+{
+	return s->start[a] < s->end[b] && s->start[b] < s->end[a];
+}
+
+/* Do all that come before place k in the order and meet its buffer, but for q, end at
+ * or below the base of q? */
+static bool clear_above(const sa *s, const uint32_t *order, uint32_t k, uint32_t q)
+{
+	for (uint32_t m = 0; m < k; m++) {
+		uint32_t o = order[m];
+		if (o != q && meet(s, o, order[k]) &&
+		    s->address[o] + s->p->size[o] > s->address[q])
+			return false;
+	}
+	return true;
+}
+
+/* Base of the first in-place partner, in the order, that the buffer may share, else
+ * HBM_NO_OFFSET. */
 static uint64_t shared_base(const sa *s, const uint32_t *order, uint32_t k)
 {
-	uint32_t i = order[k];
+	uint32_t i = order[k], best = HBM_NONE;
 
-	for (uint32_t j = 0; j < k; j++) {
-		uint32_t q = order[j];
-		bool clear = true;
-		if (s->start[q] >= s->end[i] || s->start[i] >= s->end[q] ||
-		    !partner(s, i, q))
-			continue;
-		for (uint32_t m = 0; m < k && clear; m++) {
-			uint32_t o = order[m];
-			clear = o == q || s->start[o] >= s->end[i] ||
-			        s->start[i] >= s->end[o] ||
-			        s->address[o] + s->p->size[o] <= s->address[q];
-		}
-		if (clear)
-			return s->address[q];
+	for (uint32_t j = s->kin_first[i]; j < s->kin_first[i + 1]; j++) {
+		uint32_t q = s->kin[j];
+		if (s->rank[q] < k && meet(s, i, q) &&
+		    (best == HBM_NONE || s->rank[q] < s->rank[best]) &&
+		    clear_above(s, order, k, q))
+			best = q;
 	}
-	return HBM_NO_OFFSET;
+	return best == HBM_NONE ? HBM_NO_OFFSET : s->address[best];
 }
 
 static double pack(sa *s, const uint32_t *order, uint32_t *ret_last)
@@ -92,6 +92,8 @@ static double pack(sa *s, const uint32_t *order, uint32_t *ret_last)
 	memset(gone, 0, sizeof gone);
 	s->n_placed = 0;
 	*ret_last = 0;
+	for (uint32_t k = 0; k < s->n; k++)
+		s->rank[order[k]] = k;
 	for (uint32_t k = 0; k < s->n; k++) {
 		uint32_t i = order[k];
 		uint64_t at = 0, shared = HBM_NO_OFFSET;
@@ -137,8 +139,7 @@ static void settle(sa *s)
 		again = false;
 		for (uint32_t k = 0; k + 1 < s->n; k++) {
 			uint32_t a = s->order[k], b = s->order[k + 1];
-			bool meet = s->start[a] < s->end[b] && s->start[b] < s->end[a];
-			if (meet || s->address[b] == HBM_NO_OFFSET)
+			if (meet(s, a, b) || s->address[b] == HBM_NO_OFFSET)
 				continue;
 			if (s->address[a] != HBM_NO_OFFSET &&
 			    s->address[a] + s->p->size[a] <= s->address[b] + s->p->size[b])
@@ -304,6 +305,27 @@ static void first_order(sa *s)
 	free(seats);
 }
 
+static void find_kin(sa *s)
+{
+	const hbm_lx_problem *p = s->p;
+	uint32_t n = s->n, *fill = take(n + 1, sizeof *fill);
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = p->parent_first[i]; k < p->parent_first[i + 1]; k++) {
+			s->kin_first[i + 1]++;
+			s->kin_first[p->parents[k] + 1]++;
+		}
+	for (uint32_t i = 0; i < n; i++)
+		s->kin_first[i + 1] += s->kin_first[i];
+	memcpy(fill, s->kin_first, (n + 1) * sizeof *fill);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = p->parent_first[i]; k < p->parent_first[i + 1]; k++) {
+			s->kin[fill[i]++] = p->parents[k];
+			s->kin[fill[p->parents[k]]++] = i;
+		}
+	free(fill);
+}
+
 uint64_t lx_anneal(const hbm_lx_problem *p, uint32_t steps, uint64_t *address)
 {
 	uint32_t n = p->n;
@@ -320,6 +342,10 @@ uint64_t lx_anneal(const hbm_lx_problem *p, uint32_t steps, uint64_t *address)
 	s.best = take(n, sizeof *s.best);
 	s.score = take(n, sizeof *s.score);
 	s.position = take(n, sizeof *s.position);
+	s.rank = take(n, sizeof *s.rank);
+	s.kin_first = take(n + 1, sizeof *s.kin_first);
+	s.kin = take(2 * p->parent_first[n], sizeof *s.kin);
+	find_kin(&s);
 	for (uint32_t i = 0; i < n; i++) {
 		double uses = (double)(p->use_first[i + 1] - p->use_first[i]);
 		s.start[i] = hbm_lx_start(p, i);
@@ -342,5 +368,8 @@ uint64_t lx_anneal(const hbm_lx_problem *p, uint32_t steps, uint64_t *address)
 	free(s.best);
 	free(s.score);
 	free(s.position);
+	free(s.rank);
+	free(s.kin_first);
+	free(s.kin);
 	return saved;
 }

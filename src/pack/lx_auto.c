@@ -6,12 +6,12 @@
  *           prices that bound what can be saved; search, unless that bound is met
  *           already; and a proof, which may also find a better layout. Groups are
  *           left to the proof.
- * Cost      Set by the step budgets: on the published shape (12 ticks) about 1 ms
- *           for 32 buffers, 50 ms for 128, 0.4 s for 256 and for more. */
+ * Cost      Set by the step budgets: on the published shape (12 ticks) about 1.5 ms
+ *           for 32 buffers, 60 ms for 128, 0.4 s for 256 and for more. */
 #include "pack/lx_exact.h"
 
 enum {
-	MIN_STEPS_PER_ITEM = 32,
+	MIN_STEPS_PER_ITEM = 24,
 	MAX_SEARCH_WORK = 9 * 1000 * 1000, /* items times steps */
 	MANY = 512,                        /* more are searched in windows */
 	WINDOW_WORK = 1500 * 1000,         /* items times steps in a window */
@@ -19,7 +19,7 @@ enum {
 	MIN_WINDOW_STEPS = 8,
 	SURE_PROOF = 16,                   /* so few items are worth a long proof */
 	SURE_PROOF_STEPS = 400 * 1000,
-	PROOF_STEPS = 1500,
+	PROOF_STEPS = 1000,
 };
 
 static hbm_status best_of_simple(lx_view *v, lx_result *r)

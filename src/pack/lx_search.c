@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { MAX_RUIN = 10, MAX_OTHERS = 12 };
+enum { MAX_RUIN = 10, MAX_OTHERS = 10 };
 
 typedef struct search {
 	const lx_core *c;
@@ -141,6 +141,10 @@ static void sink(search *s)
 	for (uint32_t k = 0, end; k < n; k = end) {
 		for (end = k + 1; end < n && seats[end].base == seats[k].base; end++)
 			continue;
+		if (end == k + 1 && !s->n_pins) {
+			settle(s, &seats[k], level_under(s, &seats[k]));
+			continue;
+		}
 		fall_together(s, seats + k, end - k);
 		for (uint32_t j = k; j < end; j++)
 			settle(s, &seats[j], s->fall[j - k]);
