@@ -37,6 +37,11 @@ static bool bar(judge *j, hbm_reason_id id, hbm_sym who)
 	return false;
 }
 
+static void add_figure(judge *j, uint64_t figure)
+{
+	j->b->figure[j->b->n_figures++] = figure;
+}
+
 static const hbm_op *op_of(const judge *j, uint32_t access)
 {
 	return &j->p->ops.items[j->acc[access].op];
@@ -99,6 +104,20 @@ static bool sized(judge *j)
 	return j->s->size || bar(j, HBM_REASON_LX_EMPTY, 0);
 }
 
+static uint32_t count_writers(const judge *j)
+{
+	hbm_op_id last = HBM_NONE;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < j->s->accesses.n; k++) {
+		if (!j->acc[k].write || j->acc[k].op == last)
+			continue;
+		last = j->acc[k].op;
+		n++;
+	}
+	return n;
+}
+
 /* Written by one op only; accumulators of carried reductions excepted. */
 static bool written_once(judge *j)
 {
@@ -112,8 +131,10 @@ static bool written_once(judge *j)
 	for (uint32_t k = 0; k < j->s->accesses.n; k++) {
 		if (!j->acc[k].write)
 			continue;
-		if (writer != HBM_NONE && writer != j->acc[k].op)
+		if (writer != HBM_NONE && writer != j->acc[k].op) {
+			add_figure(j, count_writers(j));
 			return bar(j, HBM_REASON_LX_MUTATED, op_of(j, k)->name);
+		}
 		writer = j->acc[k].op;
 	}
 	return true;
@@ -121,15 +142,17 @@ static bool written_once(judge *j)
 
 static bool stays_put(judge *j)
 {
-	if (j->s->advance > 1)
-		return bar(j, HBM_REASON_LX_TILED, 0);
 	for (uint32_t k = 0; k < j->s->accesses.n; k++) {
 		const hbm_operand *o = operand_of(j, k);
-		for (uint32_t i = 0; i < o->strides.n; i++)
-			if (j->p->strides.items[o->strides.first + i].bytes)
-				return bar(j, HBM_REASON_LX_TILED, op_of(j, k)->name);
+		for (uint32_t i = 0; i < o->strides.n; i++) {
+			uint64_t bytes = j->p->strides.items[o->strides.first + i].bytes;
+			if (!bytes)
+				continue;
+			add_figure(j, bytes);
+			return bar(j, HBM_REASON_LX_TILED, op_of(j, k)->name);
+		}
 	}
-	return true;
+	return j->s->advance <= 1 || bar(j, HBM_REASON_LX_TILED, 0);
 }
 
 /* Readers are device ops that read sticks in their place. */
@@ -152,8 +175,18 @@ static bool readers_allowed(judge *j)
 static bool no_wild_op(judge *j)
 {
 	const uint32_t *wild = j->m->wild;
+	uint32_t a = j->b->start, z = j->b->end;
 
-	return wild[j->b->start] == wild[j->b->end] || bar(j, HBM_REASON_LX_EXTERN, 0);
+	if (wild[a] == wild[z])
+		return true;
+	while (z - a > 1) { /* the first one lies in [a, z) */
+		uint32_t mid = a + (z - a) / 2;
+		if (wild[a] == wild[mid])
+			a = mid;
+		else
+			z = mid;
+	}
+	return bar(j, HBM_REASON_LX_EXTERN, j->p->ops.items[a].name);
 }
 
 static bool direct(judge *j)
@@ -181,8 +214,11 @@ static bool whole(judge *j)
 		const hbm_operand *o = operand_of(j, k);
 		uint64_t size = j->p->tensors.items[o->tensor].size;
 		if (o->offset || j->m->an.offset[o->tensor] || size != j->s->size ||
-		    (o->len && o->len != size))
+		    (o->len && o->len != size)) {
+			add_figure(j, o->len ? o->len : size);
+			add_figure(j, j->s->size);
 			return bar(j, HBM_REASON_LX_PARTIAL, op_of(j, k)->name);
+		}
 	}
 	return true;
 }
@@ -222,9 +258,8 @@ static bool cores_agree(judge *j)
 		if (cores_of(op) == cores && cut.cores == cores && !cut.ambiguous &&
 		    same_cut(&first, &cut))
 			continue;
-		j->b->figure[0] = cores;
-		j->b->figure[1] = cores_of(op);
-		j->b->n_figures = 2;
+		add_figure(j, cores);
+		add_figure(j, cores_of(op));
 		return bar(j, HBM_REASON_LX_CORES, op->name);
 	}
 	j->b->cores = cores ? cores : 1;
@@ -234,7 +269,10 @@ static bool cores_agree(judge *j)
 
 static bool worth_it(judge *j)
 {
-	return j->b->n_uses > 1 || bar(j, HBM_REASON_LX_NO_READS, 0);
+	if (j->b->n_uses > 1)
+		return true;
+	add_figure(j, j->b->n_uses);
+	return bar(j, HBM_REASON_LX_NO_READS, 0);
 }
 
 static bool no_back_gap(judge *j)
@@ -257,9 +295,8 @@ static bool not_claimed(judge *j)
 		return bar(j, HBM_REASON_DEMAND, 0);
 	if (j->b->size <= j->m->capacity)
 		return true;
-	j->b->figure[0] = j->b->size;
-	j->b->figure[1] = j->m->capacity;
-	j->b->n_figures = 2;
+	add_figure(j, j->b->size);
+	add_figure(j, j->m->capacity);
 	return bar(j, HBM_REASON_LX_TOO_LARGE, 0);
 }
 
@@ -329,16 +366,11 @@ static void clone_out_life(judge *j)
 
 /* ---- the three ways ------------------------------------------------------------ */
 
-static bool judge_common(judge *j)
-{
-	return stays_put(j) && readers_allowed(j) && no_wild_op(j) && direct(j) &&
-	       whole(j) && cores_agree(j) && worth_it(j) && no_back_gap(j) &&
-	       not_claimed(j);
-}
-
 static bool judge_value(judge *j)
 {
-	return producer_allowed(j) && sized(j) && written_once(j) && judge_common(j);
+	return producer_allowed(j) && sized(j) && written_once(j) && stays_put(j) &&
+	       readers_allowed(j) && no_wild_op(j) && direct(j) && whole(j) &&
+	       cores_agree(j) && worth_it(j) && no_back_gap(j) && not_claimed(j);
 }
 
 static bool judge_input(judge *j)
@@ -352,7 +384,8 @@ static bool judge_input(judge *j)
 		return false;
 	if (j->s->n_writes)
 		return bar(j, HBM_REASON_LX_MUTATED, 0);
-	return judge_common(j);
+	return worth_it(j) && direct(j) && no_wild_op(j) && stays_put(j) && whole(j) &&
+	       readers_allowed(j) && cores_agree(j) && no_back_gap(j) && not_claimed(j);
 }
 
 static bool one_name(const judge *j)
@@ -407,8 +440,10 @@ static hbm_status judge_storage(hbm_lx_model *m, hbm_storage_id id,
 		judge_value(&j);
 	}
 	j.b->value = value_of(j.b, t, id, s->size);
-	if (j.b->barred == HBM_REASON_NONE && !j.b->value)
+	if (j.b->barred == HBM_REASON_NONE && !j.b->value) {
+		add_figure(&j, j.b->n_uses);
 		bar(&j, HBM_REASON_LX_NO_READS, 0);
+	}
 	return HBM_OK;
 }
 

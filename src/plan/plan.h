@@ -34,15 +34,15 @@
 	X(LX_OP, "op-not-allowed", "")                                         \
 	X(LX_UNSIZED, "unsized", "")                                           \
 	X(LX_EMPTY, "empty-tensor", "")                                        \
-	X(LX_MUTATED, "mutation-target", "")                                   \
-	X(LX_TILED, "advances-in-loop", "")                                    \
+	X(LX_MUTATED, "mutation-target", "ops that write")                     \
+	X(LX_TILED, "advances-in-loop", "bytes per trip")                      \
 	X(LX_RESTICKIFY, "read-by-restickify", "")                             \
 	X(LX_EXTERN, "live-across-extern", "")                                 \
 	X(LX_INDEX, "index-or-indirect", "")                                   \
 	X(LX_OUTPUT, "output-without-clone", "")                               \
-	X(LX_PARTIAL, "partial-read", "")                                      \
+	X(LX_PARTIAL, "partial-read", "bytes touched, of")                     \
 	X(LX_CORES, "core-division-mismatch", "cores of writer, of reader")    \
-	X(LX_NO_READS, "no-read-saved", "")                                    \
+	X(LX_NO_READS, "no-read-saved", "ops that use it")                     \
 	X(LX_BACK_GAP, "back-gap", "")                                         \
 	X(LX_TOO_LARGE, "larger-than-scratchpad", "needed, capacity")          \
 	X(LX_NO_ROOM, "no-room", "needed, free, largest hole")                 \
