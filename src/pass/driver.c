@@ -65,14 +65,35 @@ static hbm_status print_program(const hbm_pass_cx *cx)
 	return hbm_out_finish(&out);
 }
 
+/* The first pass of the table that gives one of the facts. */
+static const char *giver(uint32_t facts)
+{
+	for (uint32_t k = 0; hbm_pass_table[k]; k++)
+		if (hbm_pass_table[k]->gives & facts)
+			return hbm_pass_table[k]->name;
+	return "?";
+}
+
+static hbm_status check_place(const hbm_pass_cx *cx, const hbm_pass *pass)
+{
+	uint32_t lacks = pass->needs & ~cx->facts, late = pass->before & cx->facts;
+
+	if (lacks)
+		return hbm_fail(cx->diags, HBM_OPTION, HBM_E_OPTION, HBM_NOWHERE,
+		                "pass '%s' needs pass '%s' before it", pass->name,
+		                giver(lacks));
+	if (late)
+		return hbm_fail(cx->diags, HBM_OPTION, HBM_E_OPTION, HBM_NOWHERE,
+		                "pass '%s' must stand before pass '%s'", pass->name,
+		                giver(late));
+	return HBM_OK;
+}
+
 static hbm_status run_pass(hbm_pass_cx *cx, const hbm_pass *pass, hbm_arena *facts)
 {
 	hbm_status status;
 
-	if (pass->needs & ~cx->facts)
-		return hbm_fail(cx->diags, HBM_CONTRACT, HBM_E_OPTION, HBM_NOWHERE,
-		                "pass '%s' needs what no pass before it gives",
-		                pass->name);
+	HBM_TRY(check_place(cx, pass));
 	status = pass->run(cx);
 	hbm_arena_fini(cx->scratch);
 	if (status != HBM_OK)

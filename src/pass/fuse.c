@@ -173,6 +173,7 @@ const hbm_pass hbm_pass_fuse = {
 	.name = "fuse",
 	.summary = "form bundles: the kernels that run in one call each",
 	.gives = HBM_FACT_BUNDLES,
+	.before = HBM_FACT_POOLS,
 	.breaks_analysis = true,
 	.run = run,
 };

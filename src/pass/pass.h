@@ -47,6 +47,7 @@ typedef struct hbm_pass {
 	const char *name;
 	const char *summary;
 	uint32_t needs, gives, breaks; /* HBM_FACT_* */
+	uint32_t before; /* facts that must not hold yet: it changes what they rest on */
 	bool breaks_analysis;
 	hbm_status (*run)(hbm_pass_cx *cx);
 } hbm_pass;

@@ -297,6 +297,7 @@ const hbm_pass hbm_pass_prepare_kernels = {
 	.summary = "prepare each bundle's kernel; what fails in LX leaves it",
 	.needs = HBM_FACT_BUNDLES,
 	.gives = HBM_FACT_PREPARED,
+	.before = HBM_FACT_POOLS | HBM_FACT_DRAM,
 	.breaks_analysis = true,
 	.run = run,
 };

@@ -358,6 +358,7 @@ static hbm_status run(hbm_pass_cx *cx)
 const hbm_pass hbm_pass_reorder = {
 	.name = "reorder",
 	.summary = "runs independent ops in an order with fewer bytes live at once",
+	.before = HBM_FACT_LX | HBM_FACT_POOLS | HBM_FACT_DRAM,
 	.breaks_analysis = true,
 	.run = run,
 };

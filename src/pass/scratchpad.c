@@ -188,6 +188,7 @@ const hbm_pass hbm_pass_scratchpad = {
 	.summary = "choose what lives in the cores' scratchpads, and where",
 	.needs = HBM_FACT_DIVIDED,
 	.gives = HBM_FACT_LX,
+	.before = HBM_FACT_POOLS | HBM_FACT_DRAM,
 	.breaks_analysis = true,
 	.run = run,
 };

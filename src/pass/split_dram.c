@@ -520,6 +520,7 @@ const hbm_pass hbm_pass_split_dram = {
 	.name = "split-dram",
 	.summary = "divides tensors that are too large for the device window",
 	.gives = HBM_FACT_SPLIT,
+	.before = HBM_FACT_LX | HBM_FACT_POOLS | HBM_FACT_DRAM,
 	.breaks_analysis = true,
 	.run = run,
 };
