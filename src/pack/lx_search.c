@@ -295,6 +295,14 @@ static hbm_status init(search *s, const lx_core *c, const lx_prices *prices,
 	return HBM_OK;
 }
 
+/* x * a / b for a <= b < 2^31, without an overflow between. */
+static int64_t part(int64_t x, uint64_t a, uint64_t b)
+{
+	int64_t m = (int64_t)a, n = (int64_t)b;
+
+	return x / n * m + x % n * m / n;
+}
+
 hbm_status lx_improve(lx_core *c, const lx_prices *prices, uint64_t steps,
                       int64_t *base, uint64_t *ret_steps)
 {
@@ -310,10 +318,10 @@ hbm_status lx_improve(lx_core *c, const lx_prices *prices, uint64_t steps,
 	best = now = s.now.value;
 	lx_board_copy(&s.kept, &s.now);
 	for (uint64_t k = 0; k < steps && (uint64_t)best < prices->bound; k++) {
-		int64_t slack = all / (2 * c->n) * (int64_t)(steps - k) / (int64_t)steps;
+		int64_t slack = part(all / (2 * c->n), steps - k, steps);
 		(*ret_steps)++;
 		take_step(&s);
-		slack = slack * (int64_t)below(&s, 256) / 256;
+		slack = part(slack, below(&s, 256), 256);
 		if (s.now.value > best) {
 			best = s.now.value;
 			memcpy(base, s.now.base, c->n * sizeof *base);

@@ -8,6 +8,7 @@
  * that the most HBM traffic is saved (pack/lx), then written into the program
  * (scratchpad_commit). A storage that the user wants there and that finds no place
  * is an error; any other one that stays out has a reason with figures. */
+#include "base/ckd.h"
 #include "pack/lx.h"
 #include "pass/scratchpad.h"
 
@@ -90,10 +91,45 @@ static hbm_status demand_failed(hbm_lx_model *m, hbm_storage_id s, hbm_reason_id
 
 /* ---- the problem -------------------------------------------------------------- */
 
+static bool is_wanted(const hbm_lx_model *m, hbm_storage_id s)
+{
+	return m->an.storages.items[s].demand == HBM_HOME_LX;
+}
+
+static uint64_t value_of(const hbm_lx_model *m, hbm_storage_id s, uint32_t shift)
+{
+	uint64_t value = m->buffers[s].value >> shift;
+
+	return m->buffers[s].barred ? 0 : value ? value : 1;
+}
+
+/* What the user demands outweighs all else. Values are bytes, unless long loops make
+ * them too large for the solver: then all are halved as often as it takes. */
+static void set_values(const hbm_lx_model *m, uint32_t n, uint64_t *value)
+{
+	uint64_t wanted = 1, all = 0;
+	uint32_t shift = 0;
+
+	for (uint32_t s = 0; s < n; s++)
+		wanted += is_wanted(m, s);
+	for (;; shift++) {
+		all = 1;
+		for (uint32_t s = 0; s < n; s++)
+			all = hbm_add_sat(all, value_of(m, s, shift));
+		if (hbm_mul_sat(all, wanted) < HBM_MAX_BYTES / 2)
+			break;
+	}
+	for (uint32_t s = 0; s < n; s++) {
+		value[s] = value_of(m, s, shift);
+		if (value[s] && is_wanted(m, s))
+			value[s] += all;
+	}
+}
+
 static hbm_status make_problem(hbm_lx_model *m, hbm_lx_problem *ret)
 {
 	uint32_t n = m->an.storages.n;
-	uint64_t *size = HBM_ARRAY(m->mem, uint64_t, n), all = 1;
+	uint64_t *size = HBM_ARRAY(m->mem, uint64_t, n);
 	uint64_t *value = HBM_ARRAY(m->mem, uint64_t, n);
 	uint64_t *pin = HBM_ARRAY(m->mem, uint64_t, n);
 	uint32_t *start = HBM_ARRAY(m->mem, uint32_t, n);
@@ -102,17 +138,13 @@ static hbm_status make_problem(hbm_lx_model *m, hbm_lx_problem *ret)
 	bool *barred = HBM_ARRAY(m->mem, bool, n), *input = HBM_ARRAY(m->mem, bool, n);
 
 	HBM_NEED(size && value && pin && start && end && use_first && barred && input);
-	for (uint32_t s = 0; s < n; s++)
-		all += m->buffers[s].barred ? 0 : m->buffers[s].value;
+	set_values(m, n, value);
 	for (uint32_t s = 0; s < n; s++) {
 		const hbm_lx_buffer *b = &m->buffers[s];
-		const hbm_storage *st = &m->an.storages.items[s];
-		bool wanted = st->demand == HBM_HOME_LX;
 		barred[s] = b->barred != HBM_REASON_NONE;
 		size[s] = b->size;
-		/* What the user demands outweighs all else. */
-		value[s] = barred[s] ? 0 : wanted ? b->value + all : b->value;
-		pin[s] = barred[s] || !wanted ? HBM_NO_OFFSET : st->pin;
+		pin[s] = barred[s] || !is_wanted(m, s) ? HBM_NO_OFFSET
+		                                       : m->an.storages.items[s].pin;
 		start[s] = b->start;
 		end[s] = b->end;
 		use_first[s] = b->use_first;

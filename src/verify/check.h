@@ -47,6 +47,8 @@ hbm_status hbm_check_members(hbm_check *cx) HBM_MUST_USE;
 hbm_status hbm_check_merges(hbm_check *cx) HBM_MUST_USE;
 /* Size, life, home, alignment and bounds of each storage. (homes.c) */
 void hbm_check_homes(hbm_check *cx);
+/* Who may live in the scratchpads, and how large its blocks are. (scratchpad.c) */
+hbm_status hbm_check_scratchpad(hbm_check *cx) HBM_MUST_USE;
 /* No two live storages share bytes. (overlap.c) */
 hbm_status hbm_check_overlap(hbm_check *cx) HBM_MUST_USE;
 /* Who may live in a pool, and the entries of pools. (pools.c) */

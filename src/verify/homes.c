@@ -158,19 +158,6 @@ static void check_align(hbm_check *cx, uint32_t s)
 		check_tensor_align(cx, s, &cx->plan->members.items[x->members.first + i]);
 }
 
-/* Cores hold equal slices, rounded down by the seed's rule. */
-static void check_lx_size(hbm_check *cx, uint32_t s)
-{
-	const hbm_plan_storage *x = storage_at(cx, s);
-	uint64_t cores = hbm_target_num(cx->t, HBM_KEY_CORES, 1);
-	uint64_t all = hbm_add_sat(hbm_mul_sat(x->home.size, cores), cores - 1);
-
-	if (cx->own[s].size && (!x->home.size || all < cx->own[s].size))
-		HBM_FAULT(cx, x->root, "storage '%s' of %" PRIu64 " bytes has only %" PRIu64
-		          " bytes on each of %" PRIu64 " cores", hbm_check_name(cx, s),
-		          cx->own[s].size, x->home.size, cores);
-}
-
 static void check_bounds(hbm_check *cx, uint32_t s)
 {
 	const hbm_plan_storage *x = storage_at(cx, s);
@@ -179,7 +166,6 @@ static void check_bounds(hbm_check *cx, uint32_t s)
 	uint64_t end, usable = hbm_target_num(cx->t, HBM_KEY_LX_USABLE, UINT64_MAX);
 
 	if (x->home.kind == HBM_HOME_LX) {
-		check_lx_size(cx, s);
 		end = hbm_add_sat(x->home.offset, x->home.size);
 		if (end > usable)
 			HBM_FAULT(cx, x->root, "storage '%s' ends at %" PRIu64 ", beyond the "
@@ -197,24 +183,6 @@ static void check_bounds(hbm_check *cx, uint32_t s)
 		          "of %" PRIu64 " bytes", name, end, b->limit);
 }
 
-/* The CPU cannot reach into a scratchpad. */
-static void check_lx_users(hbm_check *cx, uint32_t s)
-{
-	const hbm_span k = cx->own[s].classes;
-
-	for (uint32_t i = 0; i < k.n; i++) {
-		const hbm_class *c = &cx->f.classes.items[cx->classes[k.first + i]];
-		const hbm_touch *t = cx->f.touches + c->touches.first;
-		for (uint32_t j = 0; j < c->touches.n; j++)
-			if (cx->p->ops.items[t[j].op].kind == HBM_OP_FALLBACK) {
-				HBM_FAULT(cx, storage_at(cx, s)->root, "storage '%s' is in the "
-				          "scratchpad, but op '%s' runs on the CPU",
-				          hbm_check_name(cx, s), hbm_check_op(cx, t[j].op));
-				return;
-			}
-	}
-}
-
 void hbm_check_homes(hbm_check *cx)
 {
 	for (uint32_t s = 0; s < cx->plan->storages.n; s++) {
@@ -224,8 +192,6 @@ void hbm_check_homes(hbm_check *cx)
 		check_wishes(cx, s);
 		check_align(cx, s);
 		check_bounds(cx, s);
-		if (storage_at(cx, s)->home.kind == HBM_HOME_LX)
-			check_lx_users(cx, s);
 	}
 	for (uint32_t c = 0; c < cx->f.classes.n; c++)
 		check_windows(cx, c);

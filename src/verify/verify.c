@@ -14,6 +14,7 @@ hbm_status hbm_verify(hbm_arena *scratch, const hbm_program *p, const hbm_target
 	HBM_TRY(hbm_check_members(&cx));
 	HBM_TRY(hbm_check_merges(&cx));
 	hbm_check_homes(&cx);
+	HBM_TRY(hbm_check_scratchpad(&cx));
 	HBM_TRY(hbm_check_overlap(&cx));
 	HBM_TRY(hbm_check_pools(&cx));
 	HBM_TRY(hbm_check_regions(&cx));

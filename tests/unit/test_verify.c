@@ -90,6 +90,38 @@ static void test_scratchpad_is_not_for_the_cpu(void **state)
 	bench_expect_fault(&b, "storage 'a' is in the scratchpad, but op 'p' runs on the CPU");
 }
 
+/* One tensor in the scratchpad between two ops, of which the second is not fit. */
+static void test_scratchpad_users(void **state)
+{
+	static const struct {
+		const char *text, *fault; /* NULL: legal */
+	} cases[] = {
+		{"tensor a:8 bytes;op o () -> a cores=2;op p (a) cores=2", NULL},
+		{"tensor a:8 bytes;op o () -> a cores=1;op p (a) cores=1",
+		 "has only 4 bytes on each of 1 core"},
+		{"tensor a:8 bytes;op o () -> a cores=2;op p (a) cores=1",
+		 "op 'p' shares it among the cores in another way than op 'o'"},
+		{"tensor a:8 bytes;op o () -> a;op p (a) indirect", "op 'p' gathers or scatters"},
+		{"tensor a:8 bytes;op o () -> a;loop L x2 {op p (a[0..4, L*4])}",
+		 "op 'p' would advance its address with a loop"},
+		{"tensor a:8 bytes;op o () -> a;op q () kind=extern;op p (a)",
+		 "foreign kernel 'q' runs while it lives"},
+		{"tensor a:8 bytes;op o () -> a;op q () opaque;op p (a)",
+		 "foreign kernel 'q' runs while it lives"},
+		{"tensor a:8 bytes;op q () opaque;op o () -> a;op p (a);op r () opaque", NULL},
+	};
+
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		bench b = bench_make(state, cases[k].text);
+		bench_plan(&b);
+		bench_move(&b, "a", HBM_HOME_LX, 0, 4);
+		if (cases[k].fault)
+			bench_expect_fault(&b, cases[k].fault);
+		else
+			bench_expect_legal(&b);
+	}
+}
+
 static void test_wishes(void **state)
 {
 	bench b = bench_make(state, "tensor a:8 bytes home=hbm;tensor c:8 bytes pin=32;"
@@ -314,7 +346,8 @@ int main(void)
 		ROOM_TEST(test_legal), ROOM_TEST(test_empty),
 		ROOM_TEST(test_overlap_is_named), ROOM_TEST(test_output_on_input),
 		ROOM_TEST(test_scratchpad),
-		ROOM_TEST(test_scratchpad_is_not_for_the_cpu), ROOM_TEST(test_wishes),
+		ROOM_TEST(test_scratchpad_is_not_for_the_cpu),
+		ROOM_TEST(test_scratchpad_users), ROOM_TEST(test_wishes),
 		ROOM_TEST(test_view_alignment), ROOM_TEST(test_pool_scope),
 		ROOM_TEST(test_window_of_an_op), ROOM_TEST(test_hbm_addresses),
 		ROOM_TEST(test_addresses_without_regions),
