@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fit_remedy: which single change would help, and how much.
  *
- * Tried     donate   inputs whose last use is before an output of their size begins
+ * Tried     donate   all inputs: an op may write its result over one that dies there,
+ *                    and an output may stand in one that ended before it begins
  *           reorder  pass reorder before the others
  *           split    a lower split threshold, where fragmentation is the matter
  *           serial   parallel groups one after the other
  *           batch    a smaller batch, where the batch is known: the largest that fits
  *           shard    the caller's large tensors over 2, 4, ... 64 cores (tensor
  *                    parallel): the least that fits; intermediates count whole
- * Each is planned and checked anew, but for donate and shard, whose effect on the
- * caller's bytes is plain arithmetic. What changes nothing is not listed.
+ * Each is planned and checked anew, but for shard, whose effect on the caller's bytes is
+ * plain arithmetic, as is that of outputs in ended inputs. What changes nothing is not
+ * listed.
  * Order      What makes it fit first, by the effort it takes; the rest by the total. */
 #include "api/fit.h"
 #include "base/ckd.h"
@@ -101,7 +103,7 @@ static hbm_status reorder(fit_case *c)
 	HBM_NEED(opts.passes);
 	HBM_TRY(total_with(c, &opts, NULL, NULL, &total, &any));
 	return any ? add(c, REORDER, total, "run independent ops in another order "
-	                 "(--passes reorder,...)") : HBM_OK;
+	                 "(--passes %s)", opts.passes) : HBM_OK;
 }
 
 static bool serialise(hbm_program *p, const void *how)
@@ -254,58 +256,153 @@ static int by_size_and_time(const void *context, uint32_t a, uint32_t b)
 	return e[a].output != e[b].output ? (e[a].output ? 1 : -1) : (int)(a - b);
 }
 
-/* Walks inputs and outputs of one size in order of time: an output takes an input
- * that has ended. Returns the bytes of the outputs. */
-static hbm_status donated_bytes(fit_case *c, const hbm_plan *p, uint64_t *ret,
-                                uint32_t *ret_n)
+/* Inputs that were donated here, with the names of the first. */
+typedef struct donors {
+	const hbm_program *was; /* the program without the change */
+	const hbm_plan *plan;   /* with it */
+	uint64_t bytes;         /* of outputs that stand in inputs which ended before */
+	uint32_t n, n_named;
+	const char *named[3];
+} donors;
+
+static bool give_inputs(hbm_program *p, const void *how)
+{
+	bool any = false;
+
+	(void)how;
+	for (uint32_t t = 0; t < p->tensors.n; t++) {
+		hbm_tensor *x = &p->tensors.items[t];
+		if ((x->flags & (HBM_T_CALLER | HBM_T_DONATED)) != HBM_T_INPUT)
+			continue;
+		x->flags |= HBM_T_DONATED;
+		any = true;
+	}
+	return any;
+}
+
+static void note_donor(donors *d, const hbm_plan_storage *s)
+{
+	if (d->n_named < 3)
+		d->named[d->n_named++] = hbm_str_of(d->plan->prog, s->name);
+	d->n++;
+}
+
+/* The input is one that the change donated. */
+static bool is_new_donor(const donors *d, const hbm_plan_storage *s)
+{
+	return s->flags & HBM_T_INPUT && s->root < d->was->tensors.n &&
+	       !(d->was->tensors.items[s->root].flags & (HBM_T_DONATED | HBM_T_OUTPUT));
+}
+
+/* Something else stands in the input's bytes after it. */
+static bool is_taken(const donors *d, const hbm_plan_storage *s)
+{
+	for (uint32_t i = s->members.first; i < s->members.first + s->members.n; i++) {
+		const hbm_tensor *t =
+			&d->plan->prog->tensors.items[d->plan->members.items[i].tensor];
+		if (t->base == HBM_NONE && !(t->flags & HBM_T_INPUT))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t list_ends(donors *d, end *ends)
+{
+	const hbm_plan *p = d->plan;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->storages.n; i++) {
+		const hbm_plan_storage *s = &p->storages.items[i];
+		if (s->flags & HBM_T_HOST || !s->size)
+			continue;
+		if (is_new_donor(d, s) && is_taken(d, s))
+			note_donor(d, s);
+		else if (is_new_donor(d, s))
+			ends[n++] = (end){s, false};
+		else if ((s->flags & HBM_T_CALLER) == HBM_T_OUTPUT)
+			ends[n++] = (end){s, true};
+	}
+	return n;
+}
+
+/* What took an input's bytes in place is in the plan; besides, walks the other inputs
+ * and outputs of one size in order of time: an output takes an input that has ended. */
+static hbm_status find_donors(fit_case *c, donors *d)
 {
 	hbm_arena a;
-	uint32_t n = 0, *ids, free_inputs = 0;
+	uint32_t n = 0, *ids, *free_ids, n_free = 0;
 	end *ends;
 
 	hbm_arena_init(&a, &c->cx->mem);
-	ends = HBM_ARRAY(&a, end, p->storages.n);
-	ids = HBM_ARRAY(&a, uint32_t, p->storages.n);
-	for (uint32_t i = 0; ends && ids && i < p->storages.n; i++) {
-		const hbm_plan_storage *s = &p->storages.items[i];
-		uint32_t io = s->flags & (HBM_T_CALLER | HBM_T_DONATED | HBM_T_HOST);
-		if ((io != HBM_T_INPUT && io != HBM_T_OUTPUT) || !s->size)
-			continue;
-		ends[n] = (end){s, io == HBM_T_OUTPUT};
-		ids[n] = n;
-		n++;
-	}
-	if (!ends || !ids || !hbm_merge_sort(&a, ids, n, by_size_and_time, ends)) {
+	ends = HBM_ARRAY(&a, end, d->plan->storages.n);
+	ids = HBM_ARRAY(&a, uint32_t, d->plan->storages.n);
+	free_ids = HBM_ARRAY(&a, uint32_t, d->plan->storages.n);
+	n = ends && ids && free_ids ? list_ends(d, ends) : 0;
+	for (uint32_t i = 0; i < n; i++)
+		ids[i] = i;
+	if (!ends || !ids || !free_ids || !hbm_merge_sort(&a, ids, n, by_size_and_time, ends)) {
 		hbm_arena_fini(&a);
 		return HBM_NOMEM;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const end *e = &ends[ids[i]];
 		if (!i || ends[ids[i - 1]].s->size != e->s->size)
-			free_inputs = 0;
+			n_free = 0;
 		if (!e->output) {
-			free_inputs++;
-		} else if (free_inputs) {
-			free_inputs--;
-			*ret = hbm_add_sat(*ret, e->s->reserve);
-			(*ret_n)++;
+			free_ids[n_free++] = ids[i];
+		} else if (n_free) {
+			d->bytes = hbm_add_sat(d->bytes, e->s->reserve);
+			note_donor(d, ends[free_ids[--n_free]].s);
 		}
 	}
 	hbm_arena_fini(&a);
 	return HBM_OK;
 }
 
+static hbm_status add_donors(fit_case *c, const donors *d, uint64_t total)
+{
+	char names[256] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < d->n_named && n < sizeof names; i++)
+		n += (size_t)snprintf(names + n, sizeof names - n, "%s'%.60s'",
+		                      i ? ", " : "", d->named[i]);
+	return add(c, DONATE, total, "donate %" PRIu32 " input%s: %s%s", d->n,
+	           d->n == 1 ? "" : "s", names, d->n > d->n_named ? ", ..." : "");
+}
+
+static hbm_status donate_in(fit_case *c, hbm_arena *a)
+{
+	donors d = {.bytes = 0};
+	fit_plan *plans = HBM_ZARRAY(a, fit_plan, c->n);
+	hbm_totals t;
+	hbm_diags dg;
+
+	HBM_NEED(plans);
+	hbm_diags_init(&dg, a);
+	for (uint32_t i = 0; i < c->n; i++) {
+		hbm_status s = fit_plan_one(c, a, &dg, i, c->opts, give_inputs, NULL, &plans[i]);
+		if (s == HBM_UNSUPPORTED) /* nothing to give */
+			s = fit_plan_one(c, a, &dg, i, c->opts, NULL, NULL, &plans[i]);
+		HBM_TRY(s);
+		d.was = &c->inputs[i]->data.program;
+		d.plan = &plans[i].plan;
+		HBM_TRY(find_donors(c, &d));
+	}
+	fit_sum(plans, c->n, &t);
+	return add_donors(c, &d, t.total - d.bytes);
+}
+
 static hbm_status donate(fit_case *c)
 {
-	uint64_t bytes = 0;
-	uint32_t n = 0;
-	char size[HBM_SIZE_TEXT];
+	hbm_arena a;
+	hbm_status status;
 
-	for (uint32_t i = 0; i < c->n; i++)
-		HBM_TRY(donated_bytes(c, &c->plans[i].plan, &bytes, &n));
-	return add(c, DONATE, c->row->pub.total - bytes,
-	           "donate %" PRIu32 " input%s to output%s of %s", n, n == 1 ? "" : "s",
-	           n == 1 ? "" : "s", hbm_size_text(size, bytes));
+	hbm_arena_init(&a, &c->cx->mem);
+	status = donate_in(c, &a);
+	hbm_arena_fini(&a);
+	return status == HBM_NOMEM || status == HBM_VERIFY || status == HBM_CONTRACT ? status
+	                                                                            : HBM_OK;
 }
 
 /* ---- sharding ------------------------------------------------------------- */

@@ -379,7 +379,7 @@ static hbm_status add_inplace(emitter *e, const hlo_step *x, uint32_t step, hbm_
 		hbm_inplace in = {value(e, pair->write)->slots, value(e, r)->slots,
 		                  f->root[r] == f->root[pair->write], false};
 		if (value(e, r)->last != step ||
-		    (!in.must && value(e, e->lead[f->root[r]])->flags & HLO_V_READONLY))
+		    (!in.must && value(e, e->lead[f->root[r]])->flags & HLO_V_CONST))
 			continue;
 		HBM_NEED(HBM_PUSH(e->p->arena, &e->p->inplaces, in));
 		span.n++;

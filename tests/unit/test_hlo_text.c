@@ -146,7 +146,7 @@ static void sources_come_from_metadata(void **state)
 	                      "  b = f32[4] negate(a), metadata={op_name=\"n\" stack_frame_id=1}\n"
 	                      "  ROOT c = f32[4] negate(b), metadata={op_name=\"axis=\\'z\\'\"}\n}\n");
 
-	has(r, &p, LINES("op a: negate(p) -> a src=\"x.py:41\""));
+	has(r, &p, LINES("op a: negate(p) -> a inplace(a=p) src=\"x.py:41\""));
 	lacks(r, &p, "\\'");
 	has(r, &p, LINES("src=\"m.py:7\"", "src=\"axis='z'\""));
 }
