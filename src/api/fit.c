@@ -213,6 +213,8 @@ static hbm_status make(hbm_context *cx, const hbm_input *const *inputs, uint32_t
 
 	hbm_plan_defaults(&defaults);
 	c.opts = opts->plan ? opts->plan : &defaults;
+	f->off = c.opts->budget_off;
+	f->tried = !opts->no_remedies;
 	for (uint32_t i = 0; i < n; i++)
 		if (inputs[i]->data.is_problem)
 			return hbm_fail(&cx->diags, HBM_USAGE, HBM_E_OPTION, HBM_NOWHERE,

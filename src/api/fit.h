@@ -27,6 +27,8 @@ struct hbm_fitting {
 	HBM_VEC(const char *) names; /* of the programs */
 	HBM_VEC(const char *) orders; /* see hbm_program.order, NULL: the input's */
 	bool named;                  /* the user named the targets */
+	bool off;                    /* the budget is reported without gating */
+	bool tried;                  /* remedies were looked for */
 };
 
 /* One program planned; the memory is the caller's arena. */

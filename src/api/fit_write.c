@@ -17,7 +17,7 @@ static void cell(hbm_out *o, uint64_t bytes)
 	hbm_puts(o, s);
 }
 
-static void row_text(hbm_out *o, const hbm_fit_row *r)
+static void row_text(hbm_out *o, const hbm_fit_row *r, bool off)
 {
 	hbm_putf(o, "%-9s ", r->target);
 	if (r->why_not) {
@@ -40,6 +40,8 @@ static void row_text(hbm_out *o, const hbm_fit_row *r)
 		hbm_puts(o, ", within the 10 percent margin");
 	if (r->at_least)
 		hbm_puts(o, ", at least: some sizes are not known");
+	if (off)
+		hbm_puts(o, "; the check is switched off");
 	hbm_putc(o, '\n');
 }
 
@@ -76,9 +78,9 @@ static void text(hbm_out *o, const hbm_fitting *f)
 	}
 	hbm_putc(o, '\n');
 	for (uint32_t i = 0; i < f->rows.n; i++)
-		row_text(o, &f->rows.items[i].pub);
+		row_text(o, &f->rows.items[i].pub, f->off);
 	for (uint32_t i = 0; i < f->rows.n; i++)
-		if (!f->rows.items[i].pub.why_not && !f->rows.items[i].pub.fits)
+		if (f->tried && !f->rows.items[i].pub.why_not && !f->rows.items[i].pub.fits)
 			remedies_text(o, &f->rows.items[i]);
 }
 
@@ -129,6 +131,7 @@ static void json(hbm_out *o, const hbm_fitting *f)
 	hbm_json_init(&j, o);
 	hbm_json_open(&j, '{', false);
 	hbm_json_kbool(&j, "fits", hbm_fitting_fits(f));
+	hbm_json_kbool(&j, "checked", !f->off);
 	hbm_json_key(&j, "programs");
 	hbm_json_open(&j, '[', true);
 	for (uint32_t i = 0; i < f->names.n; i++)
