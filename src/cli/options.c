@@ -68,6 +68,17 @@ static bool set_bind(cli_args *a, const char *v)
 	return cli_parse_bytes(eq + 1, &b->value);
 }
 
+/* The compiler's option of this name counts in GiB. */
+static bool set_split_gib(cli_args *a, const char *v)
+{
+	uint64_t n;
+
+	if (!cli_parse_bytes(v, &n) || !n || n >= (uint64_t)1 << 30)
+		return false;
+	a->plan.split_threshold = n << 30;
+	return true;
+}
+
 static bool set_rotation(cli_args *a, const char *v)
 {
 	if (strcmp(v, "-1") != 0)
@@ -143,6 +154,8 @@ const cli_option cli_plan_options[] = {
 	 AT(plan.no_split_dram), NULL},
 	{"--split-threshold", "BYTES", "split DRAM tensors above this (default: window)",
 	 CLI_SIZE, AT(plan.split_threshold), NULL},
+	{"--split-huge-dram-tensor", "GIB", "the same as the compiler has it, in whole GiB",
+	 CLI_CUSTOM, 0, set_split_gib},
 	{"--split-part", "BYTES", "largest part with --no-split-dram (default: target's)",
 	 CLI_SIZE, AT(plan.split_part), NULL},
 	{"--dram-block", "BYTES", "largest block of HBM to ask for (default: any)", CLI_SIZE,
@@ -280,11 +293,20 @@ static bool set_value(cli_args *args, const cli_option *o, const char *value)
 	return false;
 }
 
+/* The compiler writes some of these names with '_'. */
+static bool same_name(const char *option, const char *word, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (option[i] != (i && word[i] == '_' ? '-' : word[i]))
+			return false;
+	return !option[n];
+}
+
 static const cli_option *find_option(const cli_command *c, const char *name, size_t n)
 {
 	for (uint32_t g = 0; c->groups[g]; g++)
 		for (const cli_option *o = c->groups[g]; o->name; o++)
-			if (strlen(o->name) == n && !memcmp(o->name, name, n))
+			if (strlen(o->name) == n && same_name(o->name, name, n))
 				return o;
 	return NULL;
 }
