@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,6 +42,7 @@ static bool to_file(receiver *r, const char *name, const void *bytes, size_t n)
 		return false;
 	snprintf(path, size, "%s/%s", r->dir, name);
 	good = cli_output_open(&out, path);
+	r->n++;
 	if (good) {
 		good = cli_output_write(&out, bytes, n);
 		good = cli_output_close(&out, good) == EXIT_YES && good;
@@ -68,6 +70,31 @@ static bool make_dir(const char *path)
 	return false;
 }
 
+/* Files of ours that an earlier run, with more bundles, left in the directory. */
+static void warn_stale(const receiver *r)
+{
+	size_t size = strlen(r->dir) + 32;
+	char *path = malloc(size);
+	struct stat st;
+
+	for (uint32_t k = r->n; path; k++) {
+		snprintf(path, size, "%s/bundle_%" PRIu32 ".mlir", r->dir, k);
+		if (stat(path, &st))
+			break;
+		fprintf(stderr, "hbmplan: warning: '%s' is left from an earlier run; this "
+		        "program has no such bundle\n", path);
+	}
+	free(path);
+}
+
+static void tell_count(const receiver *r)
+{
+	if (r->dir)
+		warn_stale(r);
+	if (!r->n)
+		fputs("hbmplan: note: no op stands in a bundle; there is no code\n", stderr);
+}
+
 int cli_emit(hbm_context *cx, const cli_args *args, const hbm_planned *p)
 {
 	const char *name = args->emit;
@@ -82,7 +109,11 @@ int cli_emit(hbm_context *cx, const cli_args *args, const hbm_planned *p)
 	status = hbm_planned_emit(cx, p, name, receive, &r);
 	if (status != HBM_OK && status != HBM_IO)
 		return cli_fail(cx, status);
-	if (status == HBM_IO || fflush(stdout))
+	if (status == HBM_IO || fflush(stdout)) {
+		if (piped)
+			cli_error("cannot write 'standard output': %s", strerror(errno));
 		return EXIT_IO;
+	}
+	tell_count(&r);
 	return EXIT_YES;
 }
