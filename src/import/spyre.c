@@ -122,6 +122,7 @@ static hbm_status read_bundle(builder *b, const char *dir, const char *file)
 {
 	hbm_sym name = hbm_intern_cstr(&b->p->syms, base_name(dir));
 
+	hbm_map_init(&b->runs, b->a);
 	b->pool.n = b->lx.n = b->args.n = b->arg_end.n = b->depth = 0;
 	HBM_TRY(read_bundle_text(b, dir, file));
 	HBM_NEED(name != HBM_NONE);

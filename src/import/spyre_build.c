@@ -227,15 +227,18 @@ static hbm_status find_place(const builder *b, const hbm_spyre_op *op,
 static hbm_status unite(builder *b, pieces *v, uint32_t from, uint32_t to,
                         const place *x, hbm_tensor_id *ret)
 {
+	const char *first = hbm_tensor_name(b->p, v->items[from].t);
 	uint64_t lo = UINT64_MAX, hi = 0;
+	char name[160];
 
+	snprintf(name, sizeof name, "%.*s+%" PRIu32, (int)strcspn(first, "+"), first,
+	         ++b->n_unions);
 	for (uint32_t k = from; k < to; k++) {
 		const region *r = &b->regions.items[v->items[k].t];
 		lo = r->lo < lo ? r->lo : lo;
 		hi = r->hi > hi ? r->hi : hi;
 	}
-	HBM_TRY(add_tensor(b, format_name(b, hbm_tensor_name(b->p, v->items[from].t),
-	                                  "+"), lo, hi, hi - lo, ret));
+	HBM_TRY(add_tensor(b, hbm_intern_cstr(&b->p->syms, name), lo, hi, hi - lo, ret));
 	for (uint32_t k = from; k < to; k++) {
 		hbm_tensor *t = &b->p->tensors.items[v->items[k].t];
 		if (t->base != HBM_NONE)
@@ -310,8 +313,6 @@ static hbm_status make_value(builder *b, const hbm_spyre_operand *o, const place
 {
 	char suffix[24] = ".out";
 	uint64_t size = x->space == HBM_SPYRE_LX ? o->bytes : x->reach - x->lo;
-	const char *file = hbm_sym_str(&b->p->syms, b->item->file);
-	char stem[128];
 
 	for (uint32_t k = 0; k < n_reads; k++)
 		if (reads[k].space == x->space && same_region(b, reads[k].operand.tensor, x)) {
@@ -320,8 +321,7 @@ static hbm_status make_value(builder *b, const hbm_spyre_operand *o, const place
 		}
 	if (number)
 		snprintf(suffix, sizeof suffix, ".out%" PRIu32, number);
-	snprintf(stem, sizeof stem, "%.*s", (int)strcspn(file, "."), file);
-	HBM_TRY(add_tensor(b, format_name(b, stem, suffix), x->lo, x->reach, size, ret));
+	HBM_TRY(add_tensor(b, format_name(b, b->stem, suffix), x->lo, x->reach, size, ret));
 	set_home(b, *ret, x, o->core_bytes);
 	HBM_NEED(put_piece(b->a, space_of(b, x), x->lo, x->reach, *ret));
 	return HBM_OK;
@@ -442,14 +442,11 @@ static hbm_status find_writes(builder *b, const hbm_spyre_op *op, const place *r
 static hbm_status put_op(builder *b, const hbm_spyre_op *op, const place *reads,
                          uint32_t n_reads, const place *writes, uint32_t n_writes)
 {
-	const char *file = hbm_sym_str(&b->p->syms, b->item->file);
 	const char *kind = op->name + strspn(op->name, "0123456789_");
 	hbm_sym name, opname = hbm_intern_cstr(&b->p->syms, kind);
-	char stem[128];
 	hbm_op_id id;
 
-	snprintf(stem, sizeof stem, "%.*s", (int)strcspn(file, "."), file);
-	name = format_name(b, stem, "");
+	name = format_name(b, b->stem, "");
 	HBM_NEED(name != HBM_NONE && opname != HBM_NONE);
 	id = hbm_add_op(b->p, b->open[b->depth], HBM_OP_COMPUTE, name, opname);
 	HBM_NEED(id != HBM_NONE);
@@ -495,6 +492,26 @@ static hbm_status put_unknown(builder *b, hbm_spyre_op *op)
 	return put_op(b, op, reads, n, NULL, 0);
 }
 
+/* Name of the op: its file's, and a number from the second time that this runs. */
+static hbm_status name_op(builder *b)
+{
+	const char *file = hbm_sym_str(&b->p->syms, b->item->file);
+	int n = (int)strcspn(file, ".");
+	hbm_sym stem;
+	uint32_t times;
+
+	snprintf(b->stem, sizeof b->stem, "%.*s", n < 96 ? n : 96, file);
+	stem = hbm_intern_cstr(&b->p->syms, b->stem);
+	HBM_NEED(stem != HBM_NONE);
+	times = hbm_map_get(&b->runs, stem);
+	times = times == HBM_NONE ? 1 : times + 1;
+	HBM_NEED(hbm_map_set(&b->runs, stem, times));
+	if (times > 1)
+		snprintf(b->stem, sizeof b->stem, "%.*s.%" PRIu32, n < 96 ? n : 96, file,
+		         times);
+	return HBM_OK;
+}
+
 hbm_status hbm_spyre_run_op(hbm_spyre_builder *b, const char *dir)
 {
 	const char *path = hbm_path_in(b->a, dir, hbm_sym_str(&b->p->syms, b->item->file));
@@ -503,6 +520,7 @@ hbm_status hbm_spyre_run_op(hbm_spyre_builder *b, const char *dir)
 	place *reads, *writes;
 	hbm_bytes bytes;
 
+	HBM_TRY(name_op(b));
 	if (!path)
 		return put_unknown(b, &op);
 	HBM_TRY(hbm_file_read(b->a, b->d, path, 0, &bytes));

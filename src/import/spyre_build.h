@@ -34,6 +34,9 @@ typedef struct hbm_spyre_builder {
 	HBM_VEC(hbm_tensor_id) args; /* of the bundle; HBM_NONE: not touched */
 	HBM_VEC(uint64_t) arg_end;   /* bytes seen */
 	const hbm_spyre_item *item;
+	hbm_map runs;       /* per bundle: stem of a descriptor -> times it has run */
+	char stem[128];     /* name of the op being added */
+	uint32_t n_unions;
 	hbm_sym missing;    /* a descriptor that is not there, or HBM_NONE */
 } hbm_spyre_builder;
 

@@ -14,7 +14,6 @@
 #include <string.h>
 
 typedef struct affine {
-	hbm_sym name;
 	hbm_span strides; /* in reader.strides, by dimension */
 	uint32_t n_dims;
 } affine;
@@ -29,6 +28,7 @@ typedef struct reader {
 	hbm_map values;              /* name -> place in `known` */
 	HBM_VEC(hbm_spyre_addr) known;
 	HBM_VEC(affine) maps;
+	hbm_map map_at;              /* name -> place in `maps` */
 	HBM_VEC(uint64_t) strides;
 	uint32_t open[HBM_MAX_DEPTH]; /* loops */
 	uint32_t depth;
@@ -189,8 +189,9 @@ static hbm_status map_terms(reader *r, affine *m)
 static hbm_status read_map(reader *r)
 {
 	affine m = {.strides = {r->strides.n, 0}};
+	hbm_sym name;
 
-	HBM_TRY(name_after(r, "", &m.name));
+	HBM_TRY(name_after(r, "", &name));
 	HBM_TRY(expect(r, "="));
 	HBM_TRY(expect(r, "affine_map<("));
 	while (!accept(r, ")")) {
@@ -205,6 +206,9 @@ static hbm_status read_map(reader *r)
 	HBM_TRY(expect(r, "->"));
 	HBM_TRY(expect(r, "("));
 	HBM_TRY(map_terms(r, &m));
+	if (hbm_map_get(&r->map_at, name) != HBM_NONE)
+		return bad(r, "a map is defined twice");
+	HBM_NEED(hbm_map_set(&r->map_at, name, r->maps.n));
 	HBM_NEED(HBM_PUSH(r->a, &r->maps, m));
 	return HBM_OK;
 }
@@ -212,14 +216,14 @@ static hbm_status read_map(reader *r)
 static hbm_status find_map(reader *r, affine *ret)
 {
 	hbm_sym name;
+	uint32_t at;
 
 	HBM_TRY(name_after(r, "#", &name));
-	for (uint32_t k = 0; k < r->maps.n; k++)
-		if (r->maps.items[k].name == name) {
-			*ret = r->maps.items[k];
-			return HBM_OK;
-		}
-	return bad(r, "unknown map");
+	at = hbm_map_get(&r->map_at, name);
+	if (at == HBM_NONE)
+		return bad(r, "unknown map");
+	*ret = r->maps.items[at];
+	return HBM_OK;
 }
 
 /* affine.apply #map(%i, ...)[%base] */
@@ -458,6 +462,7 @@ hbm_status hbm_spyre_read_text(hbm_arena *a, hbm_diags *d, hbm_syms *syms,
 
 	*ret = (hbm_spyre_text){0};
 	hbm_map_init(&r.values, a);
+	hbm_map_init(&r.map_at, a);
 	while (accept(&r, "#"))
 		HBM_TRY(read_map(&r));
 	HBM_TRY(expect(&r, "module"));

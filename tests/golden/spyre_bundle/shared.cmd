@@ -1,0 +1,2 @@
+hbmplan show shared
+hbmplan validate --simulate shared
