@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Real HLO modules: every file is read, and where XLA told its own numbers, ours are
- * compared: arguments and results equal, temporaries never more. */
+ * Real HLO modules: every file is read and planned, and where XLA told its own numbers,
+ * ours are compared: arguments and results equal, temporaries never more. */
 #include "analysis/analysis.h"
 #include "import/importer.h"
 #include "ir/validate.h"
 #include "pack/problem.h"
+#include "pass/pass.h"
 #include "support/test.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -180,7 +182,41 @@ static void numbers_are_those_of_xla(void **state)
 	assert_int_equal(counts[3], counts[0]);
 }
 
-/* Every file of a folder becomes a valid program. */
+/* Plans for a target; what comes out is legal. A target may lack a home that the
+ * program demands. */
+static void plan_for(test_room *room, const char *path, const char *target,
+                     const char *passes)
+{
+	hbm_plan_opts opts;
+	hbm_target t;
+	hbm_imported in;
+	hbm_plan plan;
+	hbm_status status;
+
+	read_file(room, path, &in);
+	hbm_plan_defaults(&opts);
+	opts.effort = 1;
+	opts.passes = passes;
+	assert_int_equal(hbm_target_load(&room->arena, &room->diags, target, &t), HBM_OK);
+	status = hbm_run_passes(&room->arena, &in.program, &t, &opts, &room->diags, &plan);
+	if (status == HBM_OK)
+		status = hbm_verify(&room->arena, &in.program, &t, &plan, &room->diags);
+	if (status != HBM_OK && (!passes || status == HBM_VERIFY || status == HBM_CONTRACT))
+		fail_with(room, path);
+}
+
+static void plan_file(const char *path)
+{
+	test_room room;
+
+	hbm_arena_init(&room.arena, NULL);
+	hbm_diags_init(&room.diags, &room.arena);
+	plan_for(&room, path, "trn2", NULL);
+	plan_for(&room, path, "spyre", "fuse,hbm-pool"); /* pads to sticks */
+	hbm_arena_fini(&room.arena);
+}
+
+/* Every file of a folder becomes a valid program, which can be planned. */
 static uint32_t read_folder(test_room *room, const char *folder)
 {
 	const char *full = shared_path(&room->arena, folder), **names;
@@ -196,6 +232,7 @@ static uint32_t read_folder(test_room *room, const char *folder)
 		hbm_imported in;
 		if (path) {
 			read_file(room, path, &in);
+			plan_file(path);
 			files++;
 			continue;
 		}
