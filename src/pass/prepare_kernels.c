@@ -173,6 +173,7 @@ static hbm_status demote(preparer *x, hbm_storage_id s, hbm_op_id op)
 	hbm_program *p = x->cx->prog;
 	const hbm_storage *st = &x->cx->an->storages.items[s];
 
+	x->cx->plan->lx.n_demoted++;
 	for (uint32_t k = 0; k < st->members.n; k++) {
 		hbm_tensor_id t = x->cx->an->members[st->members.first + k];
 		p->tensors.items[t].home =

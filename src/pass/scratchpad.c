@@ -103,9 +103,15 @@ static uint64_t value_of(const hbm_lx_model *m, hbm_storage_id s, uint32_t shift
 	return m->buffers[s].barred ? 0 : value ? value : 1;
 }
 
+/* How values were made from bytes. */
+typedef struct scale {
+	uint32_t shift;
+	uint64_t extra; /* sum of what was added for demands */
+} scale;
+
 /* What the user demands outweighs all else. Values are bytes, unless long loops make
  * them too large for the solver: then all are halved as often as it takes. */
-static void set_values(const hbm_lx_model *m, uint32_t n, uint64_t *value)
+static void set_values(const hbm_lx_model *m, uint32_t n, uint64_t *value, scale *ret)
 {
 	uint64_t wanted = 1, all = 0;
 	uint32_t shift = 0;
@@ -121,12 +127,15 @@ static void set_values(const hbm_lx_model *m, uint32_t n, uint64_t *value)
 	}
 	for (uint32_t s = 0; s < n; s++) {
 		value[s] = value_of(m, s, shift);
-		if (value[s] && is_wanted(m, s))
+		if (value[s] && is_wanted(m, s)) {
 			value[s] += all;
+			ret->extra += all;
+		}
 	}
+	ret->shift = shift;
 }
 
-static hbm_status make_problem(hbm_lx_model *m, hbm_lx_problem *ret)
+static hbm_status make_problem(hbm_lx_model *m, hbm_lx_problem *ret, scale *sc)
 {
 	uint32_t n = m->an.storages.n;
 	uint64_t *size = HBM_ARRAY(m->mem, uint64_t, n);
@@ -138,7 +147,7 @@ static hbm_status make_problem(hbm_lx_model *m, hbm_lx_problem *ret)
 	bool *barred = HBM_ARRAY(m->mem, bool, n), *input = HBM_ARRAY(m->mem, bool, n);
 
 	HBM_NEED(size && value && pin && start && end && use_first && barred && input);
-	set_values(m, n, value);
+	set_values(m, n, value, sc);
 	for (uint32_t s = 0; s < n; s++) {
 		const hbm_lx_buffer *b = &m->buffers[s];
 		barred[s] = b->barred != HBM_REASON_NONE;
@@ -158,6 +167,24 @@ static hbm_status make_problem(hbm_lx_model *m, hbm_lx_problem *ret)
 	                        .barred = barred, .value = value,
 	                        .capacity = m->capacity, .align = m->align};
 	return HBM_OK;
+}
+
+/* The bytes saved, and how close that is to the bound. Every demand was met. */
+static void record(const hbm_lx_model *m, const hbm_lx_layout *layout, const scale *sc,
+                   hbm_plan_lx *ret)
+{
+	uint64_t bound = layout->bound > sc->extra ? layout->bound - sc->extra : 0;
+
+	*ret = (hbm_plan_lx){.solver = layout->solver, .n_placed = layout->n_placed,
+	                     .optimal = layout->saved >= layout->bound};
+	for (uint32_t s = 0; s < m->an.storages.n; s++)
+		if (layout->address[s] != HBM_NO_OFFSET)
+			ret->saved = hbm_add_sat(ret->saved, m->buffers[s].value);
+	if (sc->shift)
+		bound = hbm_add_sat(bound, m->an.storages.n);
+	ret->bound = hbm_mul_sat(bound, (uint64_t)1 << sc->shift);
+	if (ret->optimal || ret->bound < ret->saved)
+		ret->bound = ret->saved;
 }
 
 /* ---- what stays out -------------------------------------------------------------- */
@@ -198,6 +225,7 @@ static hbm_status run(hbm_pass_cx *cx)
 	hbm_lx_opts opts = {.solver = cx->opts->lx_solver, .effort = cx->opts->effort};
 	hbm_lx_problem problem;
 	hbm_lx_layout layout;
+	scale sc = {0};
 
 	m.capacity = hbm_target_num(cx->target, HBM_KEY_LX_USABLE, 0);
 	m.align = hbm_target_num(cx->target, HBM_KEY_LX_ALIGN, 1);
@@ -209,9 +237,10 @@ static hbm_status run(hbm_pass_cx *cx)
 	if (cx->opts->no_reuse)
 		m.features &= ~(uint32_t)HBM_LX_IN_PLACE;
 	HBM_TRY(hbm_lx_model_make(&m));
-	HBM_TRY(make_problem(&m, &problem));
+	HBM_TRY(make_problem(&m, &problem, &sc));
 	HBM_TRY(hbm_lx_solve(m.mem, &problem, &opts, cx->diags, &layout));
 	HBM_TRY(explain(&m, &problem, layout.address));
+	record(&m, &layout, &sc, &cx->plan->lx);
 	return hbm_lx_commit(&m, layout.address);
 }
 

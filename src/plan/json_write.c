@@ -155,6 +155,21 @@ static void put_peak(hbm_json *j, const hbm_plan *plan)
 	hbm_json_close(j);
 }
 
+static void put_lx(hbm_json *j, const hbm_plan_lx *lx)
+{
+	if (!lx->solver)
+		return;
+	hbm_json_key(j, "scratchpad");
+	hbm_json_open(j, '{', true);
+	hbm_json_kstr(j, "solver", lx->solver);
+	hbm_json_kuint(j, "stored", lx->n_placed);
+	hbm_json_kuint(j, "demoted", lx->n_demoted);
+	hbm_json_kuint(j, "saved_bytes", lx->saved);
+	hbm_json_kuint(j, "bound_bytes", lx->bound);
+	hbm_json_kbool(j, "optimal", lx->optimal);
+	hbm_json_close(j);
+}
+
 void hbm_plan_json_write(const hbm_plan *plan, hbm_out *o)
 {
 	bool over = plan->budget.checked && !plan->budget.fits;
@@ -180,6 +195,7 @@ void hbm_plan_json_write(const hbm_plan *plan, hbm_out *o)
 	put_peak(&j, plan);
 	hbm_json_kuint(&j, "lx_peak_bytes", plan->lx_peak);
 	hbm_json_kuint(&j, "hbm_traffic_bytes", plan->traffic);
+	put_lx(&j, &plan->lx);
 	put_pools(&j, plan);
 	hbm_plan_json_usage(plan, &j);
 	hbm_json_key(&j, "storages");

@@ -216,6 +216,15 @@ typedef struct hbm_claims {
 	hbm_usage usage;   /* without gate_fits */
 } hbm_claims;
 
+/* What pass scratchpad chose; solver NULL: it did not run. */
+typedef struct hbm_plan_lx {
+	const char *solver;
+	uint32_t n_placed, n_demoted; /* demoted: left again before code was made */
+	uint64_t saved, bound;        /* HBM bytes; no choice of this kind saves more
+	                               * than the bound */
+	bool optimal;                 /* saved is the most */
+} hbm_plan_lx;
+
 typedef struct hbm_plan {
 	hbm_arena *arena;
 	const hbm_program *prog;
@@ -242,6 +251,7 @@ typedef struct hbm_plan {
 	uint32_t n_ticks, peak_tick;
 	uint64_t peak;
 	uint64_t lx_peak;                   /* highest LX end used, per core */
+	hbm_plan_lx lx;
 	uint64_t traffic;                   /* HBM bytes moved; 0: not computed */
 } hbm_plan;
 

@@ -76,6 +76,35 @@ static void category(const report *r, const char *name, uint64_t bytes,
 	hbm_putf(r->o, "%s\n", note);
 }
 
+/* Part of a whole in hundredths of a percent. */
+static uint64_t hundredths(uint64_t part, uint64_t whole)
+{
+	return part < UINT64_MAX / 10000 ? part * 10000 / whole : part / (whole / 10000);
+}
+
+/* What the scratchpad is worth, and how much more it could be at most. */
+static void scratchpad(const report *r)
+{
+	const hbm_plan_lx *lx = &r->plan->lx;
+
+	if (!lx->solver || !lx->bound)
+		return;
+	hbm_puts(r->o, "saved by scratchpad: ");
+	hbm_put_bytes(r->o, lx->saved);
+	hbm_putf(r->o, ", %" PRIu32 " stored, %s, ", lx->n_placed, lx->solver);
+	if (lx->optimal) {
+		hbm_puts(r->o, "optimal");
+	} else {
+		uint64_t gap = hundredths(lx->bound - lx->saved, lx->bound);
+		hbm_putf(r->o, "at most %" PRIu64 ".%02" PRIu64 " %% below the optimum",
+		         gap / 100, gap % 100);
+	}
+	if (lx->n_demoted)
+		hbm_putf(r->o, "; %" PRIu32 " left again for kernels that could not be "
+		         "made", lx->n_demoted);
+	hbm_putc(r->o, '\n');
+}
+
 static void categories(const report *r)
 {
 	const hbm_totals *t = &r->plan->totals;
@@ -100,6 +129,7 @@ static void categories(const report *r)
 		hbm_put_bytes(r->o, r->plan->traffic);
 		hbm_putc(r->o, '\n');
 	}
+	scratchpad(r);
 }
 
 static int by_extent(const void *cx, uint32_t a, uint32_t b)

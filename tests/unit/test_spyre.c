@@ -80,6 +80,7 @@ static void softmax_shows_the_four_stages_of_the_traffic_model(void **state)
 		c.opts.lx_features = stages[k].features;
 		plan(softmax);
 		assert_int_equal(traffic(), stages[k].bytes);
+		assert_true(plan_has("json", "\"optimal\": true"));
 		plan_case_free(&c);
 		plan_case_init(&c);
 	}
@@ -379,6 +380,9 @@ static void what_fails_in_the_scratchpad_leaves_it_together(void **state)
 	assert_string_equal(home_of(&c, "b"), "pool");
 	assert_string_equal(home_of(&c, "d"), "lx");
 	assert_true(plan_has("json", "\"demoted-by-kernel-preparation\""));
+	assert_true(plan_has("json", "\"stored\": 3, \"demoted\": 2, \"saved_bytes\": 1536, "
+	                             "\"bound_bytes\": 1536"));
+	assert_true(plan_has("text", "optimal; 2 left again"));
 	plan_case_free(&c);
 	plan_case_init(&c);
 	/* Once nothing of the op is in LX there is nothing left to fail. */
