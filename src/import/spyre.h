@@ -22,7 +22,7 @@ typedef enum hbm_spyre_space {
 	HBM_SPYRE_FIXED, /* bytes of segment 0, by absolute address */
 	HBM_SPYRE_ARG,   /* bytes of kernel argument `arg` */
 	HBM_SPYRE_LX,
-	HBM_SPYRE_LOOP,  /* a loop variable; `arg` is its loop */
+	HBM_SPYRE_LOOP,  /* a loop variable; `arg` is its loop, `at` its step */
 } hbm_spyre_space;
 
 /* An address, or another value of the text. */
@@ -30,6 +30,7 @@ typedef struct hbm_spyre_addr {
 	hbm_spyre_space space;
 	uint32_t arg;
 	uint64_t at;
+	uint64_t most;      /* ARG that is a dimension: its largest value, else 0 */
 	hbm_spyre_step step[HBM_SPYRE_MAX_STEPS];
 	uint32_t n_steps;
 } hbm_spyre_addr;
@@ -38,7 +39,7 @@ typedef struct hbm_spyre_addr {
 typedef struct hbm_spyre_item {
 	enum { HBM_SPYRE_OPEN, HBM_SPYRE_CLOSE, HBM_SPYRE_RUN } kind;
 	uint32_t loop;      /* OPEN, CLOSE */
-	uint64_t trips;     /* OPEN; 0: not known */
+	uint64_t trips;     /* OPEN; of a dimension: at its largest value */
 	hbm_sym file;       /* RUN: the descriptor */
 	hbm_span addrs;     /* RUN: in hbm_spyre_text.addrs, one for each symbol id */
 	hbm_span ids;       /* RUN: in hbm_spyre_text.ids */
@@ -80,6 +81,8 @@ hbm_status hbm_spyre_read_op(hbm_arena *a, hbm_diags *d, const char *path,
 
 /* Bytes of one HBM segment: absolute addresses are a segment plus an offset. */
 #define HBM_SPYRE_SEGMENT ((uint64_t)1 << 34)
+/* Of a pool: what a program needs beside it comes from the same segment. */
+#define HBM_SPYRE_MAX_POOL (HBM_SPYRE_SEGMENT - ((uint64_t)2 << 30))
 /* Far above any hardware. */
 enum { HBM_SPYRE_LAST_SEGMENT = 4095, HBM_SPYRE_MAX_CORES = 65536 };
 

@@ -187,9 +187,7 @@ static hbm_status locate(const builder *b, const hbm_spyre_operand *o, int64_t a
 
 static uint64_t trips_of(const builder *b, uint32_t loop)
 {
-	uint64_t trips = b->p->nodes.items[b->loops[loop]].trips;
-
-	return trips ? trips : 1;
+	return b->p->nodes.items[b->loops[loop]].trips;
 }
 
 /* The operand's bytes over all cores and trips. */
@@ -482,7 +480,8 @@ static hbm_status put_unknown(builder *b, hbm_spyre_op *op)
 	for (uint32_t k = 0; k < b->item->addrs.n; k++) {
 		const hbm_spyre_addr *x = &b->text.addrs.items[b->item->addrs.first + k];
 		place *r = &reads[n];
-		if (x->space != HBM_SPYRE_ARG || (n && reads[n - 1].arg == x->arg))
+		if (x->space != HBM_SPYRE_ARG || x->most ||
+		    (n && reads[n - 1].arg == x->arg))
 			continue;
 		*r = (place){.space = x->space, .arg = x->arg};
 		HBM_TRY(use_argument(b, r, false));
@@ -551,12 +550,16 @@ static void finish_arguments(builder *b)
 static hbm_status check_pool(const builder *b)
 {
 	uint64_t end = b->pool.n ? b->pool.items[b->pool.n - 1].hi : 0;
+	hbm_where at = {.file = b->path, .line = b->text.pool_line};
 
+	if (b->text.pool > HBM_SPYRE_MAX_POOL)
+		return hbm_fail(b->d, HBM_VERIFY, HBM_E_BUNDLE, at, "the pool has %" PRIu64
+		                " bytes, the most is %" PRIu64, b->text.pool,
+		                HBM_SPYRE_MAX_POOL);
 	if (!b->text.pool || end <= b->text.pool)
 		return HBM_OK;
 	return hbm_fail(b->d, HBM_VERIFY, HBM_E_BUNDLE,
-	                (hbm_where){.file = b->path, .line = b->text.pool_line},
-	                "ops use %" PRIu64 " bytes of a pool of %" PRIu64, end,
+	                at, "ops use %" PRIu64 " bytes of a pool of %" PRIu64, end,
 	                b->text.pool);
 }
 

@@ -109,6 +109,26 @@ static hbm_status number(reader *r, uint64_t *ret)
 	return HBM_OK;
 }
 
+/* max_value of `!sdscbundle.input_arg<index, granularity=64, max_value=4096>`, 0: it has
+ * none; moves to the end of the type. */
+static hbm_status read_type(reader *r, uint64_t *ret_most)
+{
+	*ret_most = 0;
+	HBM_TRY(expect(r, "!sdscbundle.input_arg"));
+	HBM_TRY(expect(r, "<"));
+	HBM_TRY(expect(r, "index"));
+	while (accept(r, ",")) {
+		uint64_t v;
+		bool most = accept(r, "max_value");
+		if (!most)
+			HBM_TRY(expect(r, "granularity"));
+		HBM_TRY(expect(r, "="));
+		HBM_TRY(number(r, &v));
+		*ret_most = most ? v : *ret_most;
+	}
+	return expect(r, ">");
+}
+
 /* Skips a type, up to the end of its line or the closing bracket around it. */
 static void skip_type(reader *r)
 {
@@ -251,7 +271,8 @@ static hbm_status apply(reader *r, hbm_spyre_addr *ret)
 		return bad(r, "an address advances with too many loops");
 	for (uint32_t k = 0; k < n; k++)
 		ret->step[ret->n_steps++] = (hbm_spyre_step){
-			loops[k].arg, r->strides.items[m.strides.first + k]};
+			loops[k].arg, hbm_mul_sat(loops[k].at, r->strides.items[
+				m.strides.first + k])};
 	return expect(r, "]");
 }
 
@@ -310,6 +331,24 @@ static hbm_status definition(reader *r, hbm_spyre_addr *ret)
 	return expect(r, "index");
 }
 
+/* Trips of a loop from 0; where a dimension bounds it, at most so many. */
+static hbm_status count_trips(reader *r, hbm_spyre_addr from, hbm_spyre_addr to,
+                              hbm_spyre_addr step, uint64_t *ret)
+{
+	uint64_t end = to.space == HBM_SPYRE_CONST ? to.at : to.most;
+
+	if (from.space != HBM_SPYRE_CONST || from.at)
+		return bad(r, "a loop does not count from 0");
+	if (step.space != HBM_SPYRE_CONST || !step.at)
+		return bad(r, "a loop's step is no positive number");
+	if (!end)
+		return bad(r, to.space == HBM_SPYRE_CONST
+			? "a loop runs no trip"
+			: "a loop's trips are not known: its bound has no max_value");
+	*ret = (end - 1) / step.at + 1;
+	return HBM_OK;
+}
+
 static hbm_status read_loop(reader *r)
 {
 	hbm_spyre_addr from, to, step;
@@ -327,12 +366,10 @@ static hbm_status read_loop(reader *r)
 	HBM_TRY(value(r, &step));
 	HBM_TRY(expect(r, "{"));
 	item.loop = r->t->n_loops++;
-	if (from.space == HBM_SPYRE_CONST && to.space == HBM_SPYRE_CONST &&
-	    step.space == HBM_SPYRE_CONST && step.at && to.at > from.at)
-		item.trips = (to.at - from.at + step.at - 1) / step.at;
+	HBM_TRY(count_trips(r, from, to, step, &item.trips));
 	r->open[r->depth++] = item.loop;
 	HBM_NEED(HBM_PUSH(r->a, &r->t->items, item));
-	return define(r, name, (hbm_spyre_addr){.space = HBM_SPYRE_LOOP,
+	return define(r, name, (hbm_spyre_addr){.space = HBM_SPYRE_LOOP, .at = step.at,
 	                                        .arg = item.loop});
 }
 
@@ -369,6 +406,8 @@ static hbm_status read_file_name(reader *r, hbm_sym *ret)
 	HBM_TRY(expect(r, "\""));
 	for (from = r->s; r->s < r->end && *r->s != '"' && *r->s != '\n';)
 		r->s++;
+	if (memchr(from, '/', (size_t)(r->s - from)))
+		return bad(r, "a descriptor lies in another directory");
 	*ret = hbm_intern(r->syms, from, (size_t)(r->s - from));
 	HBM_NEED(*ret != HBM_NONE);
 	return expect(r, "\"");
@@ -420,7 +459,7 @@ static hbm_status read_params(reader *r)
 			x = (hbm_spyre_addr){.space = HBM_SPYRE_ARG,
 			                     .arg = r->t->n_args++};
 		HBM_TRY(expect(r, ":"));
-		skip_type(r);
+		HBM_TRY(read_type(r, &x.most));
 		HBM_TRY(define(r, name, x));
 		accept(r, ",");
 	}

@@ -1,0 +1,2 @@
+hbmplan show dimension
+hbmplan validate --simulate dimension
