@@ -1,0 +1,1 @@
+hbmplan plan empty.hbm --emit mlir
