@@ -39,25 +39,40 @@ typedef struct stage {
 
 static const stage small_stages[] = {
 	{{{"exact", 1 << 17, 0, 0}}},
-	{{{"exact", 1 << 19, 0, 0}, {"climb", 2000000, 0, 1}}},
-	{{{"exact", 1 << 22, 0, 0}, {"search", 1 << 22, 0, 0}, {"climb", 6000000, 0, 2}}},
+	{{{"exact", 1 << 19, 0, 0}, {"climb", 2000000, 0, 1}, {"layers", 0, 20000, 1}}},
+	{{{"exact", 1 << 22, 0, 0}, {"climb", 6000000, 0, 2}, {"layers", 0, 100000, 2}}},
 };
 
 static const stage middle_stages[] = {
-	{{{"restart", 30000000, 0, 1}}},
-	{{{"exact", 1 << 22, 0, 0}, {"restart", 60000000, 0, 2}}},
-	{{{"search", 1 << 22, 0, 0}, {"restart", 100000000, 0, 3}}},
+	{{{"restart", 30000000, 0, 1}, {"layers", 50000000, 0, 1}}},
+	{{{"exact", 1 << 22, 0, 0}, {"restart", 60000000, 0, 2}, {"layers", 100000000, 0, 2}}},
+	{{{"restart", 100000000, 0, 3}, {"layers", 200000000, 0, 3}}},
 };
 
 static const stage large_stages[] = {
-	{{{"restart", 60000000, 100, 1}, {"restart", 60000000, 100, 2}}},
-	{{{"search", 100000000, 100, 0}, {"restart", 100000000, 100, 3}}},
+	{{{"restart", 100000000, 20, 1}, {"layers", 100000000, 20, 1}}},
+	{{{"restart", 100000000, 0, 2}, {"layers", 100000000, 0, 2}}},
 };
 
 /* With pins, pieces or groups the skyline does not work. */
 static const stage general_stages[] = {
 	{{{"exact", 1 << 18, 0, 0}}},
-	{{{"exact", 1 << 22, 0, 0}, {"search", 1 << 22, 0, 0}}},
+	{{{"exact", 1 << 22, 0, 0}}},
+};
+
+/* A cheap allocator. */
+typedef struct order {
+	const char *name; /* NULL: no more */
+	uint32_t least;   /* items from which on it pays */
+	uint32_t steps;   /* 0: as many as it takes */
+} order;
+
+/* One try of `layers`. */
+static const order plain_orders[] = {{"two-sided", 0, 0}, {"layers", 64, 2},
+                                     {"skyline", 0, 0}, {0}};
+static const order general_orders[] = {
+	{"size-first", 0, 0}, {"area-first", 0, 0}, {"first-fit", 0, 0},
+	{"life-first", 0, 0}, {"best-fit", 0, 0}, {"size-best", 0, 0}, {0},
 };
 
 typedef struct part {
@@ -144,6 +159,16 @@ static uint64_t steps_of(const driver *d, const task *t, uint32_t n, uint32_t ro
 	return steps << (effort + (round < 20 ? round : 20)) >> 5;
 }
 
+/* Of the two decoders for many items only the one that leads goes on. */
+static bool trails(const part *p, const char *name)
+{
+	bool layers = strcmp(name, "layers") == 0, restart = strcmp(name, "restart") == 0;
+
+	if (p->in.n <= EXACT_MAX || !(layers || restart))
+		return false;
+	return layers != (strcmp(p->ans.by, "layers") == 0);
+}
+
 /* ---- one stage ------------------------------------------------------------ */
 
 static void add_attempts(driver *d, part *p, const stage *s, uint32_t round,
@@ -153,7 +178,8 @@ static void add_attempts(driver *d, part *p, const stage *s, uint32_t round,
 		const hbm_allocator *al = hbm_allocator_find(s->tasks[k].name);
 		attempt *t = &d->attempts[d->n_attempts];
 
-		if (!al || p->in.features & ~al->can & ~(uint32_t)HBM_F_HINTS)
+		if (p->in.features & ~al->can & ~(uint32_t)HBM_F_HINTS ||
+		    trails(p, al->name))
 			continue;
 		*t = (attempt){.of = p, .task = &s->tasks[k], .index = k, .won = won,
 		               .capacity = d->capacity, .outer = d->cx};
@@ -225,15 +251,28 @@ static hbm_status run_stage(driver *d, part **ps, uint32_t n, uint32_t s, uint32
 
 /* ---- parts ---------------------------------------------------------------- */
 
-/* Runs an allocator on all of `in` if it is made for such instances. */
-static hbm_status run_cheap(hbm_pack_cx *cx, const char *name, const hbm_inst *in,
+/* Runs an allocator on all of `in` if it is made for such instances. Its memory is
+ * given back. */
+static hbm_status run_cheap(hbm_pack_cx *cx, const order *o, const hbm_inst *in,
                             hbm_answer *ans)
 {
-	const hbm_allocator *al = hbm_allocator_find(name);
+	const hbm_allocator *al = hbm_allocator_find(o->name);
+	hbm_pack_cx sub = *cx;
+	hbm_arena scratch;
+	hbm_status st;
 
-	if (in->features & ~al->can & ~(uint32_t)HBM_F_HINTS)
+	if (in->n < o->least || in->features & ~al->can & ~(uint32_t)HBM_F_HINTS)
 		return HBM_OK;
-	return al->solve(cx, in, ans);
+	hbm_arena_init(&scratch, &cx->scratch->mem);
+	sub.scratch = &scratch;
+	sub.poll_at = 0;
+	if (o->steps && cx->max_steps - cx->steps > o->steps)
+		sub.max_steps = cx->steps + o->steps;
+	st = al->solve(&sub, in, ans);
+	hbm_arena_fini(&scratch);
+	cx->steps = sub.steps;
+	cx->stopped = sub.stopped;
+	return st;
 }
 
 static void choose_stages(part *p)
@@ -281,7 +320,7 @@ static hbm_status make_part(driver *d, const hbm_parts *ps, uint32_t k, uint64_t
 	for (uint32_t i = 0; i < p->in.n; i++)
 		p->ans.offset[i] = d->ans->offset[p->ids ? p->ids[i] : i];
 	choose_stages(p);
-	return ps->n > 1 ? run_cheap(d->cx, "two-sided", &p->in, &p->ans) : HBM_OK;
+	return ps->n > 1 ? run_cheap(d->cx, &plain_orders[0], &p->in, &p->ans) : HBM_OK;
 }
 
 /* The parts above the goal, highest first. */
@@ -391,19 +430,13 @@ static hbm_status run_on(driver *d)
 
 /* ---- the whole ------------------------------------------------------------ */
 
-static const char *const plain_orders[] = {"two-sided", "skyline", NULL};
-
-static const char *const general_orders[] = {"size-first", "area-first", "first-fit",
-                                             "life-first", "best-fit", "size-best",
-                                             NULL};
-
 static hbm_status cheap(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 {
 	bool plain = !(in->features & ~(uint32_t)(HBM_F_ALIGN | HBM_F_HINTS));
-	const char *const *name = plain ? plain_orders : general_orders;
+	const order *o = plain ? plain_orders : general_orders;
 
-	for (; *name && ans->extent > ans->goal && !cx->stopped; name++)
-		HBM_TRY(run_cheap(cx, *name, in, ans));
+	for (; o->name && ans->extent > ans->goal && !cx->stopped; o++)
+		HBM_TRY(run_cheap(cx, o, in, ans));
 	return HBM_OK;
 }
 

@@ -149,6 +149,11 @@ void hbm_sort_ids_with(uint32_t *ids, uint32_t n, const uint64_t *key, uint32_t 
 /* Highest end of a placed item. */
 uint64_t hbm_inst_extent(const hbm_inst *in, const uint64_t *offset);
 
+/* Sum of size x ticks, and how much more than that lies below a limit; UINT64_MAX
+ * when that is no 64-bit number. A skyline that loses more area ends above it. */
+uint64_t hbm_inst_area(const hbm_inst *in);
+uint64_t hbm_inst_spare(const hbm_inst *in, uint64_t area, uint64_t limit);
+
 /* Least offset >= y that item i may have by its modulus. */
 static inline uint64_t hbm_item_up(const hbm_inst *in, uint32_t i, uint64_t y)
 {

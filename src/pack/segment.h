@@ -6,7 +6,7 @@
  * is known by its first tick; neighbours differ in height. Beyond both ends
  * stands one wall, at index n_ticks. */
 
-#include <stdint.h>
+#include "base/ckd.h"
 
 #define HBM_WALL UINT64_MAX /* its height */
 
@@ -40,6 +40,15 @@ static inline uint32_t hbm_segment_join(hbm_segment *seg, uint32_t at)
 		return at;
 	hbm_segment_end(seg, left, seg[at].end);
 	return left;
+}
+
+/* Area below the lower neighbour of the valley at `at`. */
+static inline uint64_t hbm_segment_lost(const hbm_segment *seg, uint32_t at)
+{
+	uint64_t left = seg[seg[at].left].height, right = seg[seg[at].end].height;
+
+	return hbm_mul_sat((left < right ? left : right) - seg[at].height,
+	                   seg[at].end - at);
 }
 
 /* Fills the valley at `at` up to its lower neighbour. */

@@ -25,6 +25,8 @@ struct hbm_sky {
 	uint32_t *best; /* by node: highest rank below it, 0: none */
 	uint32_t *rank; /* by position; 0: placed */
 	hbm_segment *seg;
+	uint64_t area; /* of all items */
+	bool lost;
 	uint64_t steps;
 };
 
@@ -35,6 +37,7 @@ hbm_status hbm_sky_new(hbm_arena *keep, hbm_arena *scratch, const hbm_inst *in,
 
 	HBM_NEED(s);
 	s->in = in;
+	s->area = hbm_inst_area(in);
 	HBM_TRY(hbm_kd_build(keep, scratch, in->n, in->start, in->end, &s->kd));
 	s->best = HBM_ARRAY(keep, uint32_t, (size_t)2 << s->kd.depth);
 	s->rank = HBM_ARRAY(keep, uint32_t, in->n);
@@ -47,6 +50,11 @@ hbm_status hbm_sky_new(hbm_arena *keep, hbm_arena *scratch, const hbm_inst *in,
 uint64_t hbm_sky_steps(const hbm_sky *s)
 {
 	return s->steps;
+}
+
+bool hbm_sky_lost(const hbm_sky *s)
+{
+	return s->lost;
 }
 
 /* ---- the tree ------------------------------------------------------------- */
@@ -136,15 +144,20 @@ uint64_t hbm_sky_decode(hbm_sky *s, const uint32_t *order, uint64_t limit,
 {
 	const hbm_inst *in = s->in;
 	hbm_segment *seg = s->seg;
-	uint64_t top = 0, y;
+	uint64_t top = 0, lost = 0, spare = hbm_inst_spare(in, s->area, limit), y;
 	uint32_t at = 0, rank, i;
 
+	s->lost = false;
 	fill_tree(s, order);
 	hbm_segment_begin(seg, in->n_ticks);
 	while (s->best[1]) {
 		at = hbm_segment_valley(seg, at);
 		rank = search(s, at, seg[at].end);
 		if (!rank) {
+			lost = hbm_add_sat(lost, hbm_segment_lost(seg, at));
+			s->lost = lost > spare;
+			if (s->lost)
+				return HBM_NO_OFFSET;
 			at = hbm_segment_fill(seg, at);
 			continue;
 		}

@@ -16,6 +16,8 @@ hbm_status hbm_sky_new(hbm_arena *keep, hbm_arena *scratch, const hbm_inst *in,
  * filled. */
 uint64_t hbm_sky_decode(hbm_sky *s, const uint32_t *order, uint64_t limit,
                         uint64_t *offset);
+/* Whether the last decode ended because too much area was lost. */
+bool hbm_sky_lost(const hbm_sky *s);
 /* Nodes and segments looked at so far. */
 uint64_t hbm_sky_steps(const hbm_sky *s);
 

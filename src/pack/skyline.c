@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * `skyline`: the skyline decoder under three orders - longest life, largest size x
- * life, largest size; the best of them. */
+ * `skyline`: the skyline decoder under a few orders - longest life, largest size x
+ * third root of life, largest size x life, largest size; the best of them. */
 #include "pack/bits.h"
 #include "pack/climb.h"
 #include "pack/fit.h"
@@ -51,44 +51,50 @@ static uint64_t steps_of(const decoder *d)
 	return d->sky ? hbm_sky_steps(d->sky) : d->bits.steps;
 }
 
-static hbm_status make_keys(hbm_arena *a, const hbm_inst *in, uint32_t k,
-                            const uint64_t **ret)
+enum { ORDERS = 4 };
+
+static hbm_status make_order(hbm_arena *a, hbm_keys *keys, uint32_t k, uint32_t *order)
 {
+	const hbm_blend mostly_size = {HBM_LOG_ONE / 3, HBM_LOG_ONE, 0};
+	const uint64_t *by = keys->in->size;
 	uint64_t *key = NULL;
 
+	if (k == 1) {
+		hbm_keys_order(keys, mostly_size, NULL, order);
+		return HBM_OK;
+	}
 	if (k == 0)
-		HBM_TRY(hbm_life_keys(a, in, &key));
-	if (k == 1)
-		HBM_TRY(hbm_area_keys(a, in, &key));
-	*ret = key ? key : in->size;
+		HBM_TRY(hbm_life_keys(a, keys->in, &key));
+	if (k == 2)
+		HBM_TRY(hbm_area_keys(a, keys->in, &key));
+	hbm_keys_order_by(keys, key ? key : by, order);
 	return HBM_OK;
 }
 
 hbm_status hbm_alloc_skyline(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 {
 	uint32_t *order = HBM_ARRAY(cx->scratch, uint32_t, in->n);
-	const uint64_t *by;
 	hbm_keys keys;
 	decoder d;
 
 	HBM_NEED(order);
 	HBM_TRY(hbm_keys_init(cx->scratch, in, &keys));
 	HBM_TRY(decoder_init(cx->scratch, in, &d));
-	for (uint32_t k = 0; k < 3 && ans->extent > ans->goal; k++) {
+	for (uint32_t k = 0; k < ORDERS && ans->extent > ans->goal; k++) {
 		uint64_t before = steps_of(&d), limit = ans->cap, extent;
 
 		if (ans->extent != HBM_NO_OFFSET && ans->extent <= limit)
 			limit = ans->extent - 1;
-		HBM_TRY(make_keys(cx->scratch, in, k, &by));
-		hbm_keys_order_by(&keys, by, order);
+		HBM_TRY(make_order(cx->scratch, &keys, k, order));
 		extent = decode(&d, order, limit);
 		if (extent != HBM_NO_OFFSET) {
 			memcpy(ans->offset, d.offset, in->n * sizeof *d.offset);
 			ans->extent = extent;
 			ans->by = "skyline";
 		}
-		if (!hbm_spend(cx, steps_of(&d) - before))
-			break;
+		if (!hbm_spend(cx, steps_of(&d) - before) ||
+		    (d.sky && hbm_sky_lost(d.sky) && strcmp(ans->by, "layers") == 0))
+			break; /* tight: the next order would be lost too */
 	}
 	return HBM_OK;
 }

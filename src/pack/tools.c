@@ -112,3 +112,22 @@ uint64_t hbm_inst_extent(const hbm_inst *in, const uint64_t *offset)
 			top = offset[i] + in->size[i];
 	return top;
 }
+
+uint64_t hbm_inst_area(const hbm_inst *in)
+{
+	uint64_t area = 0;
+
+	for (uint32_t i = 0; i < in->n; i++)
+		area = hbm_add_sat(area, hbm_mul_sat(in->size[i],
+		                                     in->end[i] - in->start[i]));
+	return area;
+}
+
+uint64_t hbm_inst_spare(const hbm_inst *in, uint64_t area, uint64_t limit)
+{
+	uint64_t all = hbm_mul_sat(limit, in->n_ticks);
+
+	if (all == UINT64_MAX || area == UINT64_MAX)
+		return UINT64_MAX;
+	return all > area ? all - area : 0;
+}
