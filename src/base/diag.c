@@ -143,7 +143,7 @@ void hbm_note(hbm_diags *d, hbm_where where, const char *fmt, ...)
 	if (!d || d->mute_notes)
 		return;
 	va_start(ap, fmt);
-	(void)add(d, HBM_SEV_NOTE, HBM_E_NONE, where, fmt, ap);
+	d->notes_lost |= !add(d, HBM_SEV_NOTE, HBM_E_NONE, where, fmt, ap);
 	va_end(ap);
 }
 

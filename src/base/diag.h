@@ -68,6 +68,7 @@ typedef struct hbm_diags {
 	uint32_t n_dropped;  /* errors beyond max_errors */
 	uint32_t max_errors; /* 0: HBM_MAX_ERRORS */
 	bool mute_notes;     /* the last error was dropped: so are its notes */
+	bool notes_lost;     /* a note was lost for want of memory */
 } hbm_diags;
 
 void hbm_diags_init(hbm_diags *d, hbm_arena *arena);

@@ -200,17 +200,19 @@ static hbm_status put(placer *pl, const items *it, uint32_t i, uint64_t offset)
 static hbm_status placed_bound(placer *pl, const items *it, const hbm_placement *placed,
                                uint64_t *ret)
 {
-	uint64_t *size = HBM_ARRAY(pl->cx->scratch, uint64_t, it->n);
-	int64_t *start = HBM_ARRAY(pl->cx->scratch, int64_t, it->n);
-	int64_t *end = HBM_ARRAY(pl->cx->scratch, int64_t, it->n);
-	hbm_problem problem = {.n = it->n, .size = size, .start = start, .end = end,
-	                       .align = it->align, .capacity = HBM_NO_OFFSET};
-	int64_t tick;
+	hbm_problem problem = {.n = it->n, .align = it->align, .capacity = HBM_NO_OFFSET};
+	int64_t *start, *end, tick;
+	uint64_t *size;
 
 	*ret = placed->lower_bound;
 	if (placed->n_placed == it->n && !pl->cx->opts->no_reuse)
 		return HBM_OK;
-	HBM_NEED(size && start && end);
+	HBM_NEED(size = HBM_ARRAY(pl->cx->scratch, uint64_t, it->n));
+	HBM_NEED(start = HBM_ARRAY(pl->cx->scratch, int64_t, it->n));
+	HBM_NEED(end = HBM_ARRAY(pl->cx->scratch, int64_t, it->n));
+	problem.size = size;
+	problem.start = start;
+	problem.end = end;
 	for (uint32_t i = 0; i < it->n; i++) {
 		bool storage = it->storage[i] != HBM_NONE;
 		const hbm_storage *s = storage ? &pl->cx->an->storages.items[it->storage[i]]

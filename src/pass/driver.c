@@ -198,7 +198,8 @@ static hbm_status run_all(hbm_pass_cx *cx, hbm_arena *facts)
 	HBM_TRY(hbm_validate(cx->prog, cx->diags));
 	HBM_TRY(analyse(cx, facts));
 	HBM_TRY(run_pipeline(cx, facts));
-	return hbm_collect(cx);
+	HBM_TRY(hbm_collect(cx));
+	return cx->diags && cx->diags->notes_lost ? HBM_NOMEM : HBM_OK;
 }
 
 /* Plans of an earlier run do not bind this one. */
@@ -228,6 +229,8 @@ hbm_status hbm_run_passes(hbm_arena *keep, hbm_program *p, const hbm_target *t,
 	if (print && !hbm_pass_find(print, strlen(print)))
 		return unknown_pass(&cx, print, strlen(print));
 	forget_homes(p);
+	if (d)
+		d->notes_lost = false;
 	hbm_arena_init(&scratch, &keep->mem);
 	hbm_arena_init(&facts, &keep->mem);
 	status = run_all(&cx, &facts);

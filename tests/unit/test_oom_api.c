@@ -25,6 +25,8 @@ typedef struct path {
 	const char *name, *text, *target;
 	const char *format, *emitter; /* what to write; NULL: nothing */
 	const char *allocator;
+	const char *plan;             /* file to read and check instead of planning */
+	bool rotate;
 } path;
 
 static hbm_status write_plan(hbm_context *cx, const path *p, hbm_planned *plan)
@@ -49,6 +51,18 @@ static hbm_status place(hbm_context *cx, const path *p, const hbm_problem *probl
 	return hbm_place(cx, problem, &opts, &placement);
 }
 
+/* Reads a plan, checks it, and does not like it when it cannot. */
+static hbm_status check_plan(hbm_context *cx, const path *p, const hbm_input *in)
+{
+	hbm_planned *plan;
+	hbm_status status;
+
+	HBM_TRY(hbm_planned_read(cx, in, NULL, NULL, p->plan, &plan));
+	status = hbm_planned_check(cx, plan);
+	hbm_planned_free(plan);
+	return status;
+}
+
 static hbm_status plan_input(hbm_context *cx, const path *p, const hbm_input *in)
 {
 	hbm_plan_opts opts;
@@ -57,8 +71,12 @@ static hbm_status plan_input(hbm_context *cx, const path *p, const hbm_input *in
 
 	if (hbm_input_problem(in))
 		return place(cx, p, hbm_input_problem(in));
+	if (p->plan)
+		return check_plan(cx, p, in);
 	hbm_plan_defaults(&opts);
 	opts.effort = 1;
+	opts.rotation_size = p->rotate ? HBM_ROTATION_HIGH_WATER : 0;
+	opts.no_reuse = p->rotate;
 	HBM_TRY(hbm_planned_make(cx, in, p->target, &opts, &plan));
 	status = write_plan(cx, p, plan);
 	hbm_planned_free(plan);
@@ -131,12 +149,64 @@ static void plans_run_out(void **state)
 	const char *name, *summary;
 
 	(void)state;
-	sweep((path){"small.hbm", program, "spyre", NULL, NULL, NULL});
-	sweep((path){"small.hlo", hlo, "trn2", NULL, NULL, NULL});
+	sweep((path){.name = "small.hbm", .text = program, .target = "spyre"});
+	sweep((path){.name = "small.hlo", .text = hlo, .target = "trn2"});
 	for (uint32_t i = 0; hbm_report_nth(i, &name, &summary); i++)
-		sweep((path){"small.hbm", program, "spyre", name, NULL, NULL});
+		sweep((path){.name = "small.hbm", .text = program, .target = "spyre",
+		             .format = name});
 	for (uint32_t i = 0; hbm_emitter_nth(i, &name, &summary); i++)
-		sweep((path){"small.hbm", program, "spyre", NULL, name, NULL});
+		sweep((path){.name = "small.hbm", .text = program, .target = "spyre",
+		             .emitter = name});
+}
+
+static const char looping[] = "input x : 4096 bytes\noutput y : 4096 bytes\n"
+			      "tensor a : 4096 bytes\ntensor b : 4096 bytes\n"
+			      "op (x) -> a\nloop x3 { op (a) -> b }\nop (b) -> y\n";
+
+static void rotation_runs_out(void **state)
+{
+	(void)state;
+	sweep((path){.name = "loop.hbm", .text = looping, .target = "trn2", .rotate = true});
+}
+
+static bool append(void *user, const void *bytes, size_t n)
+{
+	return fwrite(bytes, 1, n, user) == n;
+}
+
+/* A plan's file as it is written, with all that it claims. */
+static const char *write_file(hbm_arena *a, const char *text)
+{
+	const char *name = temp_path(a, "plan.json");
+	FILE *f = fopen(name, "w");
+	hbm_context *cx;
+	hbm_input *in;
+	hbm_planned *plan;
+
+	assert_non_null(f);
+	assert_int_equal(hbm_context_new(NULL, &cx), HBM_OK);
+	assert_int_equal(hbm_input_parse(cx, "p.hbm", text, strlen(text), NULL, &in), HBM_OK);
+	assert_int_equal(hbm_planned_make(cx, in, "spyre", NULL, &plan), HBM_OK);
+	assert_int_equal(hbm_planned_write(cx, plan, "json", append, f), HBM_OK);
+	assert_int_equal(fclose(f), 0);
+	hbm_planned_free(plan);
+	hbm_input_free(in);
+	hbm_context_free(cx);
+	return name;
+}
+
+static void checking_runs_out(void **state)
+{
+	static const char small[] = "target spyre\ninput x : f16[64, 64]\n"
+				    "output y : f16[64, 64]\ntensor a : f16[64, 64]\n"
+				    "bundle k {\nop alloc(x) -> a kind=alloc\n"
+				    "op (x) -> a\nop (a) -> y\n}\n";
+	hbm_arena a;
+
+	(void)state;
+	hbm_arena_init(&a, NULL);
+	sweep((path){.name = "small.hbm", .text = small, .plan = write_file(&a, small)});
+	hbm_arena_fini(&a);
 }
 
 static void placing_runs_out(void **state)
@@ -153,6 +223,10 @@ static void placing_runs_out(void **state)
 			             .text = table,
 			             .allocator = list[i].name});
 }
+
+/* Fits nowhere, so that remedies are looked for. */
+static const char large[] = "input x : f32[8, 1073741824]\noutput y : f32[8, 1073741824]\n"
+			    "op (x) -> y inplace(y=x)\n";
 
 static hbm_status fit_input(hbm_context *cx, const hbm_input *in)
 {
@@ -187,12 +261,15 @@ static void fitting_runs_out(void **state)
 {
 	(void)state;
 	oom_sweep_mem(fit, (char *)(uintptr_t)program, HBM_OK);
+	oom_sweep_mem(fit, (char *)(uintptr_t)large, HBM_OK);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_run_out),
+		cmocka_unit_test(rotation_runs_out),
+		cmocka_unit_test(checking_runs_out),
 		cmocka_unit_test(placing_runs_out),
 		cmocka_unit_test(fitting_runs_out),
 	};
