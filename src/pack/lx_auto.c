@@ -14,6 +14,8 @@ enum {
 	MIN_STEPS_PER_ITEM = 24,
 	MAX_SEARCH_WORK = 9 * 1000 * 1000, /* items times steps */
 	MANY = 512,                        /* more are searched in windows */
+	LONG = 8,                          /* so are those that few live with at once */
+	WIDE = 128,                        /* if they are more than a window holds */
 	WINDOW_WORK = 1500 * 1000,         /* items times steps in a window */
 	MAX_WINDOW_STEPS = 2000,
 	MIN_WINDOW_STEPS = 8,
@@ -51,6 +53,17 @@ static uint64_t by_effort(const lx_view *v, uint64_t steps)
 	uint32_t effort = v->opts->effort > 9 ? 9 : v->opts->effort;
 
 	return effort < 5 ? steps >> (5 - effort) : steps << (effort - 5);
+}
+
+/* Would most steps look at items that live long before or after? */
+static bool in_windows(const lx_core *c)
+{
+	uint64_t segments = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		segments += c->items[i].hi - c->items[i].lo;
+	return c->n > MANY || (c->n > WIDE &&
+	                       LONG * segments < (uint64_t)c->n * c->n_segments);
 }
 
 /* Steps cost O(items): their number grows with the square of the items while
@@ -102,7 +115,7 @@ hbm_status lx_run_auto(lx_view *v, lx_result *r)
 		return HBM_OK;
 	HBM_NEED(base = HBM_ARRAY(v->mem, int64_t, c.n));
 	lx_core_read(&c, r->address, base);
-	if (!c.groups && c.n <= MANY)
+	if (!c.groups && !in_windows(&c))
 		HBM_TRY(lx_improve(&c, &prices, search_steps(v, c.n), base, &r->steps));
 	else if (!c.groups)
 		HBM_TRY(lx_improve_windows(&c, &prices, window_steps(v, c.n), base,

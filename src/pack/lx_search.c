@@ -131,6 +131,32 @@ static void sort_seats(lx_seat *seats, uint32_t n)
 	}
 }
 
+static void sort_by_start(lx_seat *seats, uint32_t n)
+{
+	for (uint32_t k = 1; k < n; k++) {
+		lx_seat x = seats[k];
+		uint32_t j = k;
+		for (; j && seats[j - 1].lo > x.lo; j--)
+			seats[j] = seats[j - 1];
+		seats[j] = x;
+	}
+}
+
+/* The n seats at one base sink, those that are apart in time each for itself. */
+static void sink_level(search *s, lx_seat *seats, uint32_t n)
+{
+	sort_by_start(seats, n);
+	for (uint32_t k = 0, end; k < n; k = end) {
+		uint32_t hi = seats[k].hi;
+
+		for (end = k + 1; end < n && seats[end].lo < hi; end++)
+			hi = seats[end].hi > hi ? seats[end].hi : hi;
+		fall_together(s, seats + k, end - k);
+		for (uint32_t j = k; j < end; j++)
+			settle(s, &seats[j], s->fall[j - k]);
+	}
+}
+
 /* Lets all placed items sink as far as they can without passing each other. */
 static void sink(search *s)
 {
@@ -145,9 +171,7 @@ static void sink(search *s)
 			settle(s, &seats[k], level_under(s, &seats[k]));
 			continue;
 		}
-		fall_together(s, seats + k, end - k);
-		for (uint32_t j = k; j < end; j++)
-			settle(s, &seats[j], s->fall[j - k]);
+		sink_level(s, seats + k, end - k);
 	}
 	sort_seats(seats, n);
 }
