@@ -29,17 +29,20 @@ hbm_status hbm_syms_init(hbm_syms *t, hbm_arena *arena)
 	return hbm_intern(t, "", 0) == HBM_NONE ? HBM_NOMEM : HBM_OK;
 }
 
-static uint32_t *sym_slot(const hbm_syms *t, const char *s, size_t n, uint32_t h)
+/* Strings are looked at only where the whole hash is the same. */
+static uint64_t *sym_slot(const hbm_syms *t, const char *s, size_t n, uint32_t h)
 {
 	uint32_t i = h & (t->n_slots - 1);
 
 	for (;; i = (i + 1) & (t->n_slots - 1)) {
-		uint32_t id = t->slots[i];
+		uint64_t slot = t->slots[i];
 		const hbm_str *str;
-		if (!id)
+		if (!slot)
 			return &t->slots[i];
-		str = &t->strs.items[id - 1];
-		if (str->hash == h && str->n == n && !memcmp(str->s, s, n))
+		if (slot >> 32 != h)
+			continue;
+		str = &t->strs.items[(uint32_t)slot - 1];
+		if (str->n == n && !memcmp(str->s, s, n))
 			return &t->slots[i];
 	}
 }
@@ -47,15 +50,17 @@ static uint32_t *sym_slot(const hbm_syms *t, const char *s, size_t n, uint32_t h
 static bool syms_grow(hbm_syms *t)
 {
 	uint32_t n = t->n_slots ? t->n_slots * 2 : 64;
-	uint32_t *slots = HBM_ZARRAY(t->arena, uint32_t, n);
+	uint64_t *slots = hbm_arena_grow(t->arena, t->slots, t->n_slots * sizeof *slots,
+	                                 n * sizeof *slots);
 
 	if (!slots)
 		return false;
+	memset(slots, 0, n * sizeof *slots);
 	for (uint32_t id = 0; id < t->strs.n; id++) {
-		uint32_t i = t->strs.items[id].hash & (n - 1);
+		uint32_t h = t->strs.items[id].hash, i = h & (n - 1);
 		while (slots[i])
 			i = (i + 1) & (n - 1);
-		slots[i] = id + 1;
+		slots[i] = (uint64_t)h << 32 | (id + 1);
 	}
 	t->slots = slots;
 	t->n_slots = n;
@@ -65,7 +70,7 @@ static bool syms_grow(hbm_syms *t)
 hbm_sym hbm_intern(hbm_syms *t, const char *s, size_t n)
 {
 	uint32_t h = hash_bytes(s, n);
-	uint32_t *slot;
+	uint64_t *slot;
 	hbm_str str;
 
 	if (n > MAX_STR)
@@ -74,11 +79,11 @@ hbm_sym hbm_intern(hbm_syms *t, const char *s, size_t n)
 		return HBM_NONE;
 	slot = sym_slot(t, s, n, h);
 	if (*slot)
-		return *slot - 1;
+		return (uint32_t)*slot - 1;
 	str = (hbm_str){hbm_arena_strndup(t->arena, s, n), (uint32_t)n, h};
 	if (!str.s || !HBM_PUSH(t->arena, &t->strs, str))
 		return HBM_NONE;
-	*slot = t->strs.n;
+	*slot = (uint64_t)h << 32 | t->strs.n;
 	return t->strs.n - 1;
 }
 
@@ -89,7 +94,8 @@ hbm_sym hbm_intern_cstr(hbm_syms *t, const char *s)
 
 hbm_sym hbm_sym_find(const hbm_syms *t, const char *s, size_t n)
 {
-	uint32_t id = t->n_slots ? *sym_slot(t, s, n, hash_bytes(s, n)) : 0;
+	uint32_t h = hash_bytes(s, n);
+	uint32_t id = t->n_slots ? (uint32_t)*sym_slot(t, s, n, h) : 0;
 
 	return id ? id - 1 : HBM_NONE;
 }

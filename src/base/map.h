@@ -22,7 +22,7 @@ typedef struct hbm_str {
 typedef struct hbm_syms {
 	hbm_arena *arena;
 	HBM_VEC(hbm_str) strs;
-	uint32_t *slots; /* id + 1; 0 is free */
+	uint64_t *slots; /* hash << 32 | id + 1; 0 is free */
 	uint32_t n_slots;
 } hbm_syms;
 

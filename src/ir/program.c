@@ -308,7 +308,7 @@ static bool copy_syms(const hbm_syms *from, hbm_arena *a, hbm_syms *ret)
 		if (!s->s)
 			return false;
 	}
-	ret->slots = HBM_ARRAY(a, uint32_t, ret->n_slots);
+	ret->slots = HBM_ARRAY(a, uint64_t, ret->n_slots);
 	if (ret->slots)
 		memcpy(ret->slots, from->slots, ret->n_slots * sizeof *ret->slots);
 	return ret->slots != NULL;

@@ -70,7 +70,8 @@ static void radix_pass(const uint32_t *from, uint32_t *to, uint32_t n,
 void hbm_sort_ids_with(uint32_t *ids, uint32_t n, const uint64_t *key, uint32_t *room)
 {
 	uint32_t bits = n < LARGE_SORT ? 8 : MAX_BITS, *from = ids, *to = room;
-	uint64_t all = ~(uint64_t)0, any = 0;
+	uint64_t all = ~(uint64_t)0, any = 0, last = 0;
+	bool sorted = true;
 
 	if (n <= SMALL_SORT) {
 		insertion_sort(ids, n, key);
@@ -79,7 +80,11 @@ void hbm_sort_ids_with(uint32_t *ids, uint32_t n, const uint64_t *key, uint32_t 
 	for (uint32_t i = 0; i < n; i++) {
 		all &= key[ids[i]];
 		any |= key[ids[i]];
+		sorted &= last <= key[ids[i]];
+		last = key[ids[i]];
 	}
+	if (sorted)
+		return;
 	for (uint32_t shift = 0; shift < 64; shift += bits) {
 		uint32_t *swap = to;
 
