@@ -40,13 +40,15 @@ typedef struct stage {
 static const stage small_stages[] = {
 	{{{"exact", 1 << 17, 0, 0}}},
 	{{{"exact", 1 << 19, 0, 0}, {"climb", 2000000, 0, 1}, {"layers", 0, 20000, 1}}},
-	{{{"exact", 1 << 22, 0, 0}, {"climb", 6000000, 0, 2}, {"layers", 0, 100000, 2}}},
+	{{{"join", 0, 10000, 0}, {"exact", 1 << 22, 0, 0}, {"climb", 6000000, 0, 2},
+	  {"layers", 0, 50000, 2}}},
 };
 
 static const stage middle_stages[] = {
 	{{{"restart", 30000000, 0, 1}, {"layers", 50000000, 0, 1}}},
 	{{{"exact", 1 << 22, 0, 0}, {"restart", 60000000, 0, 2}, {"layers", 100000000, 0, 2}}},
-	{{{"restart", 100000000, 0, 3}, {"layers", 200000000, 0, 3}}},
+	{{{"join", 20000000, 0, 0}, {"restart", 100000000, 0, 3},
+	  {"layers", 200000000, 0, 3}}},
 };
 
 static const stage large_stages[] = {
