@@ -6,7 +6,9 @@
  * itself is tried first and most: a tight capacity leaves few answers, and it is
  * reached far more often than not. Run times are heavy-tailed, so runs are short
  * at first (Luby's sequence) and each looks another way: order of items, which
- * ticks, noise. The sequence contains ever longer runs, hence ends. */
+ * ticks, noise. The sequence contains ever longer runs, hence ends. Once a placement
+ * is known, every other run follows the order of its offsets, with some noise: most of
+ * what made it good is kept, and what stands in the way of a lower one is moved. */
 #include "pack/exact.h"
 
 #include <string.h>
@@ -33,6 +35,8 @@ enum {
 	N_TIGHT = 4 * N_STYLES, /* runs at the bound before others get a turn */
 	ALLOWANCE = 1 << 23,    /* steps at effort 5; four times as many per level */
 	NOISE_MIN = 16,         /* of 1024: ranks move by that share of all */
+	NEAR_NOISE = 4,         /* the same around the best placement */
+	NEAR_NODES = 512,       /* of a run there, and two for each item */
 };
 
 typedef struct solver {
@@ -48,7 +52,16 @@ typedef struct solver {
 	uint64_t aim;       /* next capacity between them */
 	uint64_t proven;    /* no placement has a smaller extent */
 	uint32_t run;
+	hbm_xstyle won;     /* how the best placement was found; order NULL: not here */
 } solver;
+
+/* One way to search. */
+typedef struct way {
+	hbm_xstyle style;
+	const uint64_t *after; /* offsets whose order is followed; NULL: the style's */
+	uint32_t noise;
+	uint64_t seed;
+} way;
 
 /* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...: k counts from 1. */
 static uint64_t luby(uint64_t k)
@@ -96,44 +109,65 @@ static uint64_t choose_cap(solver *v)
 	return v->aim;
 }
 
-static hbm_xstyle choose_style(uint32_t run, uint32_t *ret_noise)
+/* The fixed styles, twice; then any, and as often the best placement is followed,
+ * mostly in the style that found it. */
+static way choose_way(const solver *v)
 {
-	uint64_t seed = run, r = hbm_rand(&seed);
+	uint64_t seed = v->run + (v->cx->seed << 32), r = hbm_rand(&seed);
+	way w = {.seed = seed};
 
-	*ret_noise = run < N_STYLES ? 0 : (uint32_t)NOISE_MIN << (r >> 20) % 3;
-	if (run < 2 * N_STYLES)
-		return styles[run % N_STYLES];
-	return (hbm_xstyle){orders[r % N_ORDERS], r >> 10 & 1, r >> 11 & 1};
+	w.noise = v->run < N_STYLES ? 0 : (uint32_t)NOISE_MIN << (r >> 20) % 3;
+	if (v->run < 2 * N_STYLES) {
+		w.style = styles[v->run % N_STYLES];
+		return w;
+	}
+	w.style = (hbm_xstyle){orders[r % N_ORDERS], r >> 10 & 1, r >> 11 & 1};
+	if (v->ans->extent == HBM_NO_OFFSET || r >> 32 & 1)
+		return w;
+	w.after = v->ans->offset;
+	w.noise = (uint32_t)NEAR_NOISE << (r >> 24) % 4;
+	if (v->won.order && r >> 40 & 3)
+		w.style = v->won;
+	return w;
 }
 
-/* One search of `nodes` nodes, or without limit. */
-static hbm_status search_once(solver *v, uint64_t cap, uint64_t nodes, hbm_xresult *ret)
+/* Luby's sequence; around the best placement runs are short and all alike. Without
+ * restarts a single one has no limit. */
+static uint64_t choose_nodes(const solver *v, const way *w)
 {
-	uint32_t noise;
-	hbm_xstyle style = choose_style(v->run, &noise);
+	if (v->cx->disabled & HBM_X_RESTART)
+		return UINT64_MAX;
+	if (w->after)
+		return NEAR_NODES + 2 * (uint64_t)v->in->n;
+	return luby(v->run / N_STYLES + 1) *
+	       (RUN_NODES_MIN + (uint64_t)v->in->n * RUN_NODES_PER_ITEM);
+}
+
+static hbm_status search_once(solver *v, uint64_t cap, hbm_xresult *ret)
+{
+	way w = choose_way(v);
+	uint64_t nodes = choose_nodes(v, &w);
 	hbm_status status;
 
 	if (v->pairs) {
 		*ret = hbm_xpairs_run(v->pairs, (hbm_xoff)cap, nodes);
 		return HBM_OK;
 	}
-	status = hbm_xorder(&v->tmp, &v->model, style.order, noise, v->run,
+	status = hbm_xorder(&v->tmp, &v->model, w.style.order, w.after, w.noise, w.seed,
 	                    v->search.rank);
 	hbm_arena_fini(&v->tmp);
 	HBM_TRY(status);
-	*ret = hbm_xsearch_run(&v->search, (hbm_xoff)cap, style, nodes);
+	*ret = hbm_xsearch_run(&v->search, (hbm_xoff)cap, w.style, nodes);
+	if (*ret == HBM_XR_FOUND)
+		v->won = w.style;
 	return HBM_OK;
 }
 
 static hbm_status one_run(solver *v, uint64_t cap, bool *ret_more)
 {
-	uint64_t nodes = UINT64_MAX;
 	hbm_xresult result;
 
-	if (!(v->cx->disabled & HBM_X_RESTART))
-		nodes = luby(v->run / N_STYLES + 1) *
-		        (RUN_NODES_MIN + (uint64_t)v->in->n * RUN_NODES_PER_ITEM);
-	HBM_TRY(search_once(v, cap, nodes, &result));
+	HBM_TRY(search_once(v, cap, &result));
 	v->run++;
 	switch (result) {
 	case HBM_XR_FOUND:
@@ -199,6 +233,8 @@ hbm_status hbm_alloc_exact(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 		HBM_TRY(hbm_xstate_init(cx->scratch, &v.model, cx->disabled, &v.state));
 		HBM_TRY(hbm_xsearch_init(cx->scratch, cx, &v.state, &v.search));
 	}
+	if (cx->seed > 1) /* the fixed styles were tried before */
+		v.run = 2 * N_STYLES;
 	cx->max_steps = allowance(cx);
 	status = minimise(&v);
 	cx->max_steps = max_steps;

@@ -203,10 +203,11 @@ hbm_status hbm_alloc_exact(hbm_pack_cx *cx, const hbm_inst *in,
                            hbm_answer *ans) HBM_MUST_USE;
 
 /* Ranks the items by `order`: A area, C ticks, L start, O neighbours, T highest
- * pressure, U end, W span of time, Z size; larger first. `noise` > 0 mixes
- * neighbours in rank, by `seed`. */
+ * pressure, U end, W span of time, Z size; larger first. Or, unless it is NULL, by
+ * rising `after`. `noise` > 0 mixes neighbours in rank, by `seed`. */
 hbm_status hbm_xorder(hbm_arena *scratch, const hbm_xmodel *m, const char *order,
-                      uint32_t noise, uint64_t seed, uint32_t *rank) HBM_MUST_USE;
+                      const uint64_t *after, uint32_t noise, uint64_t seed,
+                      uint32_t *rank) HBM_MUST_USE;
 
 /* The search for what the model cannot hold: branches on the order of pairs. */
 typedef struct hbm_xpairs hbm_xpairs;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Orders in which the exact search tries the items that may come next: a string
- * of keys, the first one deciding. Noise exchanges items that are near in rank,
+ * of keys, the first one deciding, or the offsets of a placement. Noise exchanges items that are near in rank,
  * which gives a restart another path through the same preferences. */
 #include "pack/exact.h"
 
@@ -53,7 +53,8 @@ static void mix_ranks(uint64_t *key, const uint32_t *ids, uint32_t n, uint32_t n
 }
 
 hbm_status hbm_xorder(hbm_arena *scratch, const hbm_xmodel *m, const char *order,
-                      uint32_t noise, uint64_t seed, uint32_t *rank)
+                      const uint64_t *after, uint32_t noise, uint64_t seed,
+                      uint32_t *rank)
 {
 	uint32_t *ids = HBM_ARRAY(scratch, uint32_t, m->n);
 	uint64_t *key = HBM_ARRAY(scratch, uint64_t, m->n);
@@ -61,11 +62,13 @@ hbm_status hbm_xorder(hbm_arena *scratch, const hbm_xmodel *m, const char *order
 	HBM_NEED(ids && key);
 	for (uint32_t i = 0; i < m->n; i++)
 		ids[i] = i;
-	for (size_t k = strlen(order); k-- > 0;) {
+	for (size_t k = after ? 0 : strlen(order); k-- > 0;) {
 		for (uint32_t i = 0; i < m->n; i++)
 			key[i] = ~key_of(m, i, order[k]);
 		HBM_TRY(hbm_sort_ids(scratch, ids, m->n, key));
 	}
+	if (after)
+		HBM_TRY(hbm_sort_ids(scratch, ids, m->n, after));
 	if (noise) {
 		mix_ranks(key, ids, m->n, noise, seed);
 		HBM_TRY(hbm_sort_ids(scratch, ids, m->n, key));

@@ -99,9 +99,16 @@ static bool choose_part(hbm_xsearch *x, hbm_xframe *f)
 
 /* ---- picking ------------------------------------------------------------ */
 
-/* The lowest floor of the part. Floors are made exact: all of them, or those of
- * the lowest. */
-static hbm_xoff lowest_floor(hbm_xstate *s, const hbm_xframe *f, bool all)
+/* Makes the floors of the part exact. */
+static void renew_floors(hbm_xstate *s, const hbm_xframe *f)
+{
+	for (uint32_t t = f->first; t < f->last; t++)
+		if (!hbm_xstate_current(s, t))
+			hbm_xstate_renew(s, t);
+}
+
+/* The lowest floor of the part; those equal to it are made exact. */
+static hbm_xoff lowest_floor(hbm_xstate *s, const hbm_xframe *f)
 {
 	for (;;) {
 		hbm_xoff low = HBM_XOFF_MAX;
@@ -110,7 +117,7 @@ static hbm_xoff lowest_floor(hbm_xstate *s, const hbm_xframe *f, bool all)
 		for (uint32_t t = f->first; t < f->last; t++)
 			low = s->floor[t] < low ? s->floor[t] : low;
 		for (uint32_t t = f->first; t < f->last; t++)
-			if ((all || s->floor[t] == low) && !hbm_xstate_current(s, t)) {
+			if (s->floor[t] == low && !hbm_xstate_current(s, t)) {
 				exact = false;
 				hbm_xstate_renew(s, t);
 			}
@@ -223,11 +230,15 @@ static uint32_t pick_tick(hbm_xsearch *x, const hbm_xframe *f)
 {
 	const hbm_xstate *s = x->s;
 	bool only_lowest = x->style.lowest || s->m->in->pieces;
-	hbm_xoff lowest = lowest_floor(x->s, f, !only_lowest);
+	hbm_xoff lowest = HBM_XOFF_MAX;
 	choice best = {.tick = HBM_NONE};
 
+	if (only_lowest)
+		lowest = lowest_floor(x->s, f);
+	else
+		renew_floors(x->s, f);
 	find_runs(x, f);
-	find_ready(x, f, only_lowest ? lowest : HBM_XOFF_MAX);
+	find_ready(x, f, lowest);
 	for (uint32_t t = f->first; t < f->last; t = x->run_end[t]) {
 		if (only_lowest ? s->floor[t] != lowest
 		                : !is_valley(s, f, t, x->run_end[t]))
