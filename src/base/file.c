@@ -171,21 +171,25 @@ bool hbm_path_is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+bool hbm_path_is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+}
+
 const char *hbm_path_in(hbm_arena *a, const char *dir, const char *name)
 {
 	size_t n = strlen(dir), m = strlen(name);
 	bool slash = n && dir[n - 1] != '/';
 	char *path = hbm_arena_alloc(a, n + slash + m + 1);
-	struct stat st;
 
 	if (!path)
 		return NULL;
 	memcpy(path, dir, n);
 	path[n] = '/';
 	memcpy(path + n + slash, name, m + 1);
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || access(path, R_OK))
-		return NULL;
-	return path;
+	return hbm_path_is_file(path) ? path : NULL;
 }
 
 static int by_name(const void *a, const void *b)

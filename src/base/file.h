@@ -19,7 +19,9 @@ typedef struct hbm_bytes {
 hbm_status hbm_file_read(hbm_arena *a, hbm_diags *d, const char *path, uint64_t limit,
                          hbm_bytes *ret) HBM_MUST_USE;
 bool hbm_path_is_dir(const char *path);
-/* `dir`/`name` when that is a readable regular file, else NULL. */
+/* Is it a readable regular file? */
+bool hbm_path_is_file(const char *path);
+/* `dir`/`name` when that is such a file, else NULL; NULL also out of memory. */
 const char *hbm_path_in(hbm_arena *a, const char *dir, const char *name);
 /* Sorted names of the entries of a directory. */
 hbm_status hbm_dir_list(hbm_arena *a, hbm_diags *d, const char *path,

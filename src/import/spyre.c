@@ -141,32 +141,22 @@ static hbm_status read_bundle(builder *b, const char *dir, const char *file)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-static bool has_descriptors(hbm_arena *a, const char *dir)
+/* Is a directory a bundle? *ret_text: its bundle.mlir, NULL: it has none. */
+static hbm_status look(hbm_arena *a, const char *dir, bool *ret, const char **ret_text)
 {
 	const char **names;
+	hbm_status status;
 	uint32_t n;
 
-	if (hbm_dir_list(a, NULL, dir, &names, &n) != HBM_OK)
-		return false;
-	for (uint32_t k = 0; k < n; k++)
-		if (is_descriptor(names[k]))
-			return true;
-	return false;
-}
-
-static bool is_bundle(hbm_arena *a, const char *dir)
-{
-	return hbm_path_in(a, dir, "bundle.mlir") || has_descriptors(a, dir);
-}
-
-static const char *join(hbm_arena *a, const char *dir, const char *name)
-{
-	size_t n = strlen(dir), m = strlen(name);
-	char *s = hbm_arena_alloc(a, n + m + 2);
-
-	if (s)
-		snprintf(s, n + m + 2, "%s/%s", dir, name);
-	return s;
+	HBM_NEED(*ret_text = hbm_spyre_join(a, dir, "bundle.mlir"));
+	*ret = hbm_path_is_file(*ret_text);
+	if (*ret)
+		return HBM_OK;
+	*ret_text = NULL;
+	status = hbm_dir_list(a, NULL, dir, &names, &n);
+	for (uint32_t k = 0; status == HBM_OK && k < n; k++)
+		*ret |= is_descriptor(names[k]);
+	return status == HBM_NOMEM ? status : HBM_OK;
 }
 
 /* The kernel's number in a name like sdsc_fused_add_mul_12_3krenzmn, else 0. */
@@ -193,23 +183,24 @@ static int by_kernel(const void *a, const void *b)
 static hbm_status each_bundle(hbm_arena *a, hbm_diags *d, const char *dir, builder *b,
                               bool *ret_any)
 {
-	const char **names;
+	const char **names, *text;
 	uint32_t n;
 
-	*ret_any = is_bundle(a, dir);
+	HBM_TRY(look(a, dir, ret_any, &text));
 	if (*ret_any)
-		return b ? read_bundle(b, dir, hbm_path_in(a, dir, "bundle.mlir")) : HBM_OK;
+		return b ? read_bundle(b, dir, text) : HBM_OK;
 	HBM_TRY(hbm_dir_list(a, d, dir, &names, &n));
 	if (n)
 		qsort(names, n, sizeof *names, by_kernel);
 	for (uint32_t k = 0; k < n; k++) {
-		const char *sub = join(a, dir, names[k]);
+		const char *sub = hbm_spyre_join(a, dir, names[k]);
+		bool is = false;
 		HBM_NEED(sub);
-		if (!hbm_path_is_dir(sub) || !is_bundle(a, sub))
-			continue;
-		*ret_any = true;
-		if (b)
-			HBM_TRY(read_bundle(b, sub, hbm_path_in(a, sub, "bundle.mlir")));
+		if (hbm_path_is_dir(sub))
+			HBM_TRY(look(a, sub, &is, &text));
+		*ret_any |= is;
+		if (b && is)
+			HBM_TRY(read_bundle(b, sub, text));
 	}
 	return HBM_OK;
 }
@@ -232,7 +223,8 @@ static hbm_status read_file(builder *b, const hbm_source *src)
 {
 	const char *slash = strrchr(src->path, '/');
 	const char *dir = slash ? hbm_arena_strndup(b->a, src->path,
-	                                            (size_t)(slash - src->path)) : ".";
+	                                            (size_t)(slash - src->path) +
+	                                            (slash == src->path)) : ".";
 
 	HBM_NEED(dir);
 	return read_bundle(b, dir, src->path);

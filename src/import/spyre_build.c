@@ -491,6 +491,17 @@ static hbm_status put_unknown(builder *b, hbm_spyre_op *op)
 	return put_op(b, op, reads, n, NULL, 0);
 }
 
+const char *hbm_spyre_join(hbm_arena *a, const char *dir, const char *name)
+{
+	size_t n = strlen(dir), m = strlen(name);
+	const char *slash = n && dir[n - 1] == '/' ? "" : "/";
+	char *s = hbm_arena_alloc(a, n + m + 2);
+
+	if (s)
+		snprintf(s, n + m + 2, "%s%s%s", dir, slash, name);
+	return s;
+}
+
 /* Name of the op: its file's, and a number from the second time that this runs. */
 static hbm_status name_op(builder *b)
 {
@@ -513,14 +524,15 @@ static hbm_status name_op(builder *b)
 
 hbm_status hbm_spyre_run_op(hbm_spyre_builder *b, const char *dir)
 {
-	const char *path = hbm_path_in(b->a, dir, hbm_sym_str(&b->p->syms, b->item->file));
+	const char *path = hbm_spyre_join(b->a, dir, hbm_sym_str(&b->p->syms, b->item->file));
 	hbm_spyre_op op = {.cores = 1};
 	uint32_t n_reads = 0, n_writes = 0;
 	place *reads, *writes;
 	hbm_bytes bytes;
 
+	HBM_NEED(path);
 	HBM_TRY(name_op(b));
-	if (!path)
+	if (!hbm_path_is_file(path))
 		return put_unknown(b, &op);
 	HBM_TRY(hbm_file_read(b->a, b->d, path, 0, &bytes));
 	HBM_TRY(hbm_spyre_read_op(b->a, b->d, path, bytes, &op));

@@ -40,6 +40,8 @@ typedef struct hbm_spyre_builder {
 	hbm_sym missing;    /* a descriptor that is not there, or HBM_NONE */
 } hbm_spyre_builder;
 
+/* dir/name, NULL: out of memory. */
+const char *hbm_spyre_join(hbm_arena *a, const char *dir, const char *name);
 /* Adds the op of b->item; its descriptor lies in `dir`. */
 hbm_status hbm_spyre_run_op(hbm_spyre_builder *b, const char *dir) HBM_MUST_USE;
 /* Sizes and homes of the bundle's arguments; the pool must hold what lies in it. */

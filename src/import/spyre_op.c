@@ -185,6 +185,8 @@ hbm_status hbm_spyre_read_op(hbm_arena *a, hbm_diags *d, const char *path,
 	hbm_status status;
 
 	*ret = (hbm_spyre_op){0};
+	if (!root && (json_error_code(&error) == json_error_out_of_memory || error.line < 0))
+		return HBM_NOMEM;
 	if (!root)
 		return hbm_fail(d, HBM_SYNTAX, HBM_E_JSON,
 		                (hbm_where){.file = path, .line = (uint32_t)error.line,

@@ -170,6 +170,27 @@ static void sweep_seed(const char *path)
 	hbm_arena_fini(&a);
 }
 
+/* Directories of kernels with their descriptors. */
+static void bundles_run_out(void **state)
+{
+	static const char *const names[] = {"absolute", "clash", "dimension", "missing_op",
+	                                    "shared", "small_pool"};
+	const char *source = getenv("HBM_SOURCE");
+	char path[1024];
+
+	(void)state;
+	assert_non_null(source);
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+		hbm_source src = {.path = path, .is_dir = true};
+		hbm_arena again;
+		snprintf(path, sizeof path, "%s/tests/golden/spyre_bundle/%s", source,
+		         names[k]);
+		hbm_arena_init(&again, NULL);
+		oom_sweep_status(import, &src, import(&again, &src));
+		hbm_arena_fini(&again);
+	}
+}
+
 static void seeds_run_out(void **state)
 {
 	test_room *r = *state;
@@ -199,7 +220,7 @@ int main(void)
 		ROOM_TEST(unpacking_runs_out),
 #endif
 		cmocka_unit_test(targets_run_out),
-		ROOM_TEST(seeds_run_out),
+		ROOM_TEST(bundles_run_out), ROOM_TEST(seeds_run_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
