@@ -112,7 +112,10 @@ int cli_emit(hbm_context *cx, const cli_args *args, const hbm_planned *p);
 /* A quoted JSON string. */
 void cli_json_string(FILE *f, const char *s);
 
-/* Reads the input named first. EXIT_YES or an exit code after messages. */
+/* Reads the input named first; messages are left in the context. HBM_VERIFY: it is a
+ * finished plan that breaks a rule. */
+hbm_status cli_open_input(hbm_context *cx, const cli_args *args, hbm_input **ret);
+/* The same, but EXIT_YES or an exit code after messages. */
 int cli_read_input(hbm_context *cx, const cli_args *args, hbm_input **ret);
 
 #endif

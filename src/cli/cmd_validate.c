@@ -73,11 +73,14 @@ static int run(hbm_context *cx, const cli_args *args)
 {
 	hbm_input *in = NULL;
 	hbm_planned *planned;
-	hbm_status status;
-	int code = cli_read_input(cx, args, &in);
+	hbm_status status = cli_open_input(cx, args, &in);
+	int code;
 
-	if (code != EXIT_YES)
-		return code;
+	if (status == HBM_VERIFY)
+		return answer(cx, args, false);
+	if (status != HBM_OK)
+		return cli_fail(cx, status);
+	cli_print_diagnostics(cx);
 	status = hbm_planned_read(cx, in, args->n_targets ? args->targets[0] : NULL,
 	                          &args->plan, args->n_files > 1 ? args->files[1] : NULL,
 	                          &planned);

@@ -164,14 +164,19 @@ void cli_json_string(FILE *f, const char *s)
 	fputc('"', f);
 }
 
-int cli_read_input(hbm_context *cx, const cli_args *args, hbm_input **ret)
+hbm_status cli_open_input(hbm_context *cx, const cli_args *args, hbm_input **ret)
 {
 	hbm_input_opts opts = {.from = args->from, .binds = args->binds,
 	                       .n_binds = args->n_binds};
-	hbm_status status;
 
 	opts.target = args->n_targets ? args->targets[0] : NULL;
-	status = hbm_input_read(cx, args->files[0], &opts, ret);
+	return hbm_input_read(cx, args->files[0], &opts, ret);
+}
+
+int cli_read_input(hbm_context *cx, const cli_args *args, hbm_input **ret)
+{
+	hbm_status status = cli_open_input(cx, args, ret);
+
 	if (status == HBM_VERIFY) { /* a finished plan that breaks a rule */
 		cli_print_diagnostics(cx);
 		return EXIT_NO;

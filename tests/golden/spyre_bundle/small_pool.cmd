@@ -1,1 +1,2 @@
 hbmplan validate small_pool
+hbmplan validate --json small_pool
