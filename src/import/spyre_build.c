@@ -22,7 +22,6 @@
 #include <string.h>
 
 typedef hbm_spyre_builder builder;
-typedef hbm_spyre_piece piece;
 typedef hbm_spyre_pieces pieces;
 typedef hbm_spyre_region region;
 
@@ -53,53 +52,6 @@ static hbm_sym format_name(builder *b, const char *stem, const char *suffix)
 	if (n < 0 || (size_t)n >= sizeof text)
 		return HBM_NONE;
 	return hbm_intern(&b->p->syms, text, (size_t)n);
-}
-
-/* ---- pieces ---------------------------------------------------------------------- */
-
-static uint32_t first_piece(const pieces *v, uint64_t lo)
-{
-	uint32_t a = 0, z = v->n;
-
-	while (a < z) {
-		uint32_t mid = a + (z - a) / 2;
-		if (v->items[mid].hi <= lo)
-			a = mid + 1;
-		else
-			z = mid;
-	}
-	return a;
-}
-
-/* Replaces what [lo, hi) holds. */
-static bool put_piece(hbm_arena *a, pieces *v, uint64_t lo, uint64_t hi, hbm_tensor_id t)
-{
-	uint32_t from = first_piece(v, lo), to = from;
-	piece left = {0}, right = {0};
-	uint32_t n = 1;
-
-	if (lo == hi)
-		return true;
-	while (to < v->n && v->items[to].lo < hi)
-		to++;
-	if (from < to && v->items[from].lo < lo) {
-		left = (piece){v->items[from].lo, lo, v->items[from].t};
-		n++;
-	}
-	if (from < to && v->items[to - 1].hi > hi) {
-		right = (piece){hi, v->items[to - 1].hi, v->items[to - 1].t};
-		n++;
-	}
-	if (!HBM_RESERVE(a, v, n))
-		return false;
-	memmove(&v->items[from + n], &v->items[to], (v->n - to) * sizeof(piece));
-	v->n = v->n - (to - from) + n;
-	if (left.hi)
-		v->items[from++] = left;
-	v->items[from++] = (piece){lo, hi, t};
-	if (right.hi)
-		v->items[from] = right;
-	return true;
 }
 
 /* ---- tensors --------------------------------------------------------------------- */
@@ -246,7 +198,7 @@ static hbm_status unite(builder *b, pieces *v, uint32_t from, uint32_t to,
 		t->home = (hbm_home){.bundle = HBM_NONE, .offset = HBM_NO_OFFSET};
 	}
 	set_home(b, *ret, &(place){.space = x->space, .lo = lo, .reach = hi}, hi - lo);
-	HBM_NEED(put_piece(b->a, v, lo, hi, *ret));
+	HBM_NEED(hbm_spyre_put_piece(b->a, v, lo, hi, *ret));
 	return HBM_OK;
 }
 
@@ -276,7 +228,7 @@ static hbm_status find_value(builder *b, const hbm_spyre_op *op, const place *x,
                              hbm_tensor_id *ret)
 {
 	pieces *v = space_of(b, x);
-	uint32_t from = first_piece(v, x->lo), to = from;
+	uint32_t from = hbm_spyre_first_piece(v, x->lo), to = from;
 	uint64_t at = x->lo;
 
 	while (to < v->n && v->items[to].lo <= at && at < x->reach)
@@ -293,7 +245,7 @@ static hbm_status find_value(builder *b, const hbm_spyre_op *op, const place *x,
 
 static bool nobody_wrote(const builder *b, const place *x)
 {
-	uint32_t k = first_piece(&b->fixed, x->lo);
+	uint32_t k = hbm_spyre_first_piece(&b->fixed, x->lo);
 
 	return k == b->fixed.n || b->fixed.items[k].lo >= x->reach;
 }
@@ -321,7 +273,7 @@ static hbm_status make_value(builder *b, const hbm_spyre_operand *o, const place
 		snprintf(suffix, sizeof suffix, ".out%" PRIu32, number);
 	HBM_TRY(add_tensor(b, format_name(b, b->stem, suffix), x->lo, x->reach, size, ret));
 	set_home(b, *ret, x, o->core_bytes);
-	HBM_NEED(put_piece(b->a, space_of(b, x), x->lo, x->reach, *ret));
+	HBM_NEED(hbm_spyre_put_piece(b->a, space_of(b, x), x->lo, x->reach, *ret));
 	return HBM_OK;
 }
 

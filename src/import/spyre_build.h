@@ -40,6 +40,11 @@ typedef struct hbm_spyre_builder {
 	hbm_sym missing;    /* a descriptor that is not there, or HBM_NONE */
 } hbm_spyre_builder;
 
+/* The first piece that ends above `lo`; v->n: there is none. */
+uint32_t hbm_spyre_first_piece(const hbm_spyre_pieces *v, uint64_t lo);
+/* Replaces what [lo, hi) holds. */
+bool hbm_spyre_put_piece(hbm_arena *a, hbm_spyre_pieces *v, uint64_t lo, uint64_t hi,
+                         hbm_tensor_id t) HBM_MUST_USE;
 /* dir/name, NULL: out of memory. */
 const char *hbm_spyre_join(hbm_arena *a, const char *dir, const char *name);
 /* Adds the op of b->item; its descriptor lies in `dir`. */
