@@ -162,14 +162,17 @@ static uint64_t steps_of(const driver *d, const task *t, uint32_t n, uint32_t ro
 	return steps << (effort + (round < 20 ? round : 20)) >> 5;
 }
 
-/* Of the two decoders for many items only the one that leads goes on. */
+/* Of the two decoders for many items `layers` alone goes on where all is tight, and
+ * only where it leads. */
 static bool trails(const part *p, const char *name)
 {
-	bool layers = strcmp(name, "layers") == 0, restart = strcmp(name, "restart") == 0;
+	bool leads = strcmp(p->ans.by, "layers") == 0;
 
-	if (p->in.n <= EXACT_MAX || !(layers || restart))
+	if (p->in.n <= EXACT_MAX)
 		return false;
-	return layers != (strcmp(p->ans.by, "layers") == 0);
+	if (strcmp(name, "layers") == 0)
+		return !leads;
+	return strcmp(name, "restart") == 0 && leads && hbm_inst_tight(&p->in);
 }
 
 /* ---- one stage ------------------------------------------------------------ */

@@ -153,6 +153,8 @@ uint64_t hbm_inst_extent(const hbm_inst *in, const uint64_t *offset);
  * when that is no 64-bit number. A skyline that loses more area ends above it. */
 uint64_t hbm_inst_area(const hbm_inst *in);
 uint64_t hbm_inst_spare(const hbm_inst *in, uint64_t area, uint64_t limit);
+/* Whether nearly all ticks are nearly as full as the fullest. */
+bool hbm_inst_tight(const hbm_inst *in);
 
 /* Least offset >= y that item i may have by its modulus. */
 static inline uint64_t hbm_item_up(const hbm_inst *in, uint32_t i, uint64_t y)

@@ -93,8 +93,8 @@ hbm_status hbm_alloc_skyline(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *an
 			ans->by = "skyline";
 		}
 		if (!hbm_spend(cx, steps_of(&d) - before) ||
-		    (d.sky && hbm_sky_lost(d.sky) && strcmp(ans->by, "layers") == 0))
-			break; /* tight: the next order would be lost too */
+		    (d.sky && hbm_sky_lost(d.sky) && hbm_inst_tight(in)))
+			break; /* the next order would be lost too */
 	}
 	return HBM_OK;
 }

@@ -136,3 +136,10 @@ uint64_t hbm_inst_spare(const hbm_inst *in, uint64_t area, uint64_t limit)
 		return UINT64_MAX;
 	return all > area ? all - area : 0;
 }
+
+bool hbm_inst_tight(const hbm_inst *in)
+{
+	uint64_t area = hbm_inst_area(in);
+
+	return hbm_inst_spare(in, area, in->lower_bound) < area / 8;
+}
