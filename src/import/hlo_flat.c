@@ -8,62 +8,17 @@
  *            there after the loop. A leaf that the body hands on unchanged is no
  *            state: it is the initial value, alive to the loop's end.
  * Cost       Linear in what is written out; the sum is limited. */
-#include "import/hlo_flat.h"
+#include "import/hlo_walk.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* One computation that is being walked. */
-typedef struct frame {
-	const hlo_comp *c;
-	uint32_t *refs; /* values, by leaf of each instruction */
-	uint32_t base;  /* leaf_nodes index of refs[0] */
-	const uint32_t *const *args; /* by parameter: its leaves' values */
-	uint32_t n_args;
-	uint32_t depth;
-} frame;
-
-static const hlo_instr *instr(const hlo_flat *f, uint32_t i)
-{
-	return &f->m->instrs.items[i];
-}
-
-static const hlo_node *leaf_node(const hlo_flat *f, const hlo_instr *x, uint32_t leaf)
-{
-	return &f->m->nodes.items[f->m->leaf_nodes.items[x->leaves.first + leaf]];
-}
-
-static uint32_t *refs(const frame *fr, const hlo_instr *x)
-{
-	return fr->refs + (x->leaves.first - fr->base);
-}
-
-/* The leaves of operand k: *ret_n values. */
-static const uint32_t *operand(const hlo_flat *f, const frame *fr, const hlo_instr *x,
-                               uint32_t k, uint32_t *ret_n)
-{
-	const hlo_operand *o = &f->m->operands.items[x->operands.first + k];
-	const hlo_instr *from = instr(f, o->instr);
-	const hlo_node *n =
-		&f->m->nodes.items[hlo_subshape(f->m, from->shape, o->path)];
-
-	*ret_n = n->n_leaves;
-	return refs(fr, from) + n->leaf;
-}
-
-static uint32_t operand_node(const hlo_flat *f, const hlo_instr *x, uint32_t k)
-{
-	const hlo_operand *o = &f->m->operands.items[x->operands.first + k];
-
-	return hlo_subshape(f->m, instr(f, o->instr)->shape, o->path);
-}
 
 /* ---- values and steps ----------------------------------------------------- */
 
 static hbm_status too_large(const hlo_flat *f, uint32_t i)
 {
 	return hbm_fail(f->m->diags, HBM_LIMIT, HBM_E_TOO_LARGE,
-	                hlo_at(f->m, instr(f, i)->pos, 0),
+	                hlo_at(f->m, hlo_instr_at(f, i)->pos, 0),
 	                "written out, the calls of this module take more than %d steps",
 	                HLO_MAX_FLAT);
 }
@@ -71,7 +26,7 @@ static hbm_status too_large(const hlo_flat *f, uint32_t i)
 static hbm_status add_value(hlo_flat *f, uint32_t i, uint32_t leaf, uint32_t flags,
                             uint32_t *ret)
 {
-	const hlo_node *n = leaf_node(f, instr(f, i), leaf);
+	const hlo_node *n = hlo_leaf_node(f, hlo_instr_at(f, i), leaf);
 	hlo_value v = {.instr = i, .leaf = leaf, .def = f->steps.n, .last = f->steps.n,
 	               .same = f->values.n, .flags = flags, .size = n->size};
 
@@ -107,16 +62,11 @@ static hbm_status add_step(hlo_flat *f, hlo_step_kind kind, uint32_t i, uint32_t
 	return HBM_OK;
 }
 
-static hlo_step *now(hlo_flat *f)
-{
-	return &f->steps.items[f->steps.n - 1];
-}
-
 static hbm_status add_move(hlo_flat *f, uint32_t from, uint32_t to)
 {
 	touch(f, from, f->steps.n - 1);
 	HBM_NEED(HBM_PUSH(f->arena, &f->moves, (hlo_move){from, to, false}));
-	now(f)->moves.n++;
+	hlo_now(f)->moves.n++;
 	return HBM_OK;
 }
 
@@ -137,20 +87,20 @@ static hbm_status add_read(hlo_flat *f, uint32_t v)
 	x->slots = 1;
 	touch(f, v, f->steps.n - 1);
 	HBM_NEED(HBM_PUSH(f->arena, &f->operands, v));
-	now(f)->reads.n++;
+	hlo_now(f)->reads.n++;
 	return HBM_OK;
 }
 
-static hbm_status add_reads(hlo_flat *f, const frame *fr, const hlo_instr *x)
+static hbm_status add_reads(hlo_flat *f, const hlo_frame *fr, const hlo_instr *x)
 {
-	now(f)->reads.first = f->operands.n;
+	hlo_now(f)->reads.first = f->operands.n;
 	for (uint32_t k = 0; k < x->operands.n; k++) {
 		uint32_t n;
-		const uint32_t *v = operand(f, fr, x, k, &n);
+		const uint32_t *v = hlo_operand_refs(f, fr, x, k, &n);
 		for (uint32_t i = 0; i < n; i++)
 			HBM_TRY(add_read(f, v[i]));
 	}
-	now(f)->writes.first = f->operands.n;
+	hlo_now(f)->writes.first = f->operands.n;
 	return HBM_OK;
 }
 
@@ -161,181 +111,56 @@ static hbm_status add_write(hlo_flat *f, uint32_t i, uint32_t leaf, uint32_t *re
 		return HBM_OK;
 	f->values.items[*ref].def = f->values.items[*ref].last = f->steps.n - 1;
 	HBM_NEED(HBM_PUSH(f->arena, &f->operands, *ref));
-	now(f)->writes.n++;
+	hlo_now(f)->writes.n++;
 	return HBM_OK;
-}
-
-/* ---- which operand a result may stand in ---------------------------------- */
-
-static hbm_status add_pair(hlo_flat *f, uint32_t read, uint32_t write, bool update)
-{
-	const hlo_value *r, *w;
-
-	if (read == HBM_NONE || write == HBM_NONE)
-		return HBM_OK;
-	read = hlo_value_of(f, read);
-	r = &f->values.items[read];
-	w = &f->values.items[write];
-	if (r->size != w->size || (r->flags ^ w->flags) & HLO_V_HOST)
-		return HBM_OK;
-	HBM_NEED(HBM_PUSH(f->arena, &f->pairs, (hlo_pair){read, write, update}));
-	now(f)->pairs.n++;
-	return HBM_OK;
-}
-
-/* The value stands in one operand only. */
-static bool once(const hlo_flat *f, uint32_t v)
-{
-	return v != HBM_NONE && f->values.items[hlo_value_of(f, v)].slots == 1;
-}
-
-static hbm_status elementwise_pairs(hlo_flat *f, const frame *fr, const hlo_instr *x)
-{
-	uint32_t out = refs(fr, x)[0], n;
-
-	for (uint32_t k = 0; k < x->operands.n && x->leaves.n == 1; k++) {
-		const uint32_t *v = operand(f, fr, x, k, &n);
-		bool again = false;
-		if (n != 1 || v[0] == HBM_NONE ||
-		    !hlo_same_bytes(f->m, operand_node(f, x, k), x->shape))
-			continue;
-		for (uint32_t j = 0; j < now(f)->pairs.n; j++)
-			again |= f->pairs.items[now(f)->pairs.first + j].read ==
-			         hlo_value_of(f, v[0]);
-		if (!again)
-			HBM_TRY(add_pair(f, v[0], out, false));
-	}
-	return HBM_OK;
-}
-
-/* Result i and operand i, for the first `n` operands. */
-static hbm_status update_pairs(hlo_flat *f, const frame *fr, const hlo_instr *x,
-                               uint32_t n)
-{
-	uint32_t out = 0, k, parts;
-
-	for (k = 0; k < n && k < x->operands.n; k++) {
-		const uint32_t *v = operand(f, fr, x, k, &parts);
-		for (uint32_t i = 0; i < parts && out < x->leaves.n; i++, out++)
-			if (once(f, v[i]))
-				HBM_TRY(add_pair(f, v[i], refs(fr, x)[out], true));
-	}
-	return HBM_OK;
-}
-
-static hbm_status fusion_pairs(hlo_flat *f, const frame *fr, const hlo_instr *x)
-{
-	uint32_t comp = f->m->called.items[x->called.first].comp, n;
-	hbm_span shares;
-
-	HBM_TRY(hlo_fusion_shares(f->m, comp));
-	shares = f->m->comps.items[comp].shares;
-	for (uint32_t i = 0; i < shares.n; i++) {
-		hlo_share s = f->m->shares.items[shares.first + i];
-		const uint32_t *v;
-		if (s.param >= x->operands.n || s.out >= x->leaves.n ||
-		    (x->fusion != HLO_K_LOOP && !s.update))
-			continue;
-		v = operand(f, fr, x, s.param, &n);
-		if (n == 1 && once(f, v[0]))
-			HBM_TRY(add_pair(f, v[0], refs(fr, x)[s.out], s.update));
-	}
-	return HBM_OK;
-}
-
-/* Leaf of a shape that a path picks. */
-static uint32_t leaf_at(const hlo_flat *f, uint32_t shape, hbm_span path)
-{
-	uint32_t node = hlo_subshape(f->m, shape, path);
-
-	if (node == HBM_NONE || f->m->nodes.items[node].kind != HLO_ARRAY)
-		return HBM_NONE;
-	return f->m->nodes.items[node].leaf;
-}
-
-static hbm_status custom_pairs(hlo_flat *f, const frame *fr, const hlo_instr *x)
-{
-	for (uint32_t i = 0; i < x->aliases.n; i++) {
-		const hlo_alias *a = &f->m->aliases.items[x->aliases.first + i];
-		uint32_t out = leaf_at(f, x->shape, a->out), in, n;
-		const uint32_t *v;
-		if (a->operand >= x->operands.n || out == HBM_NONE)
-			continue;
-		in = leaf_at(f, operand_node(f, x, (uint32_t)a->operand), a->in);
-		v = operand(f, fr, x, (uint32_t)a->operand, &n);
-		if (in != HBM_NONE && once(f, v[in]))
-			HBM_TRY(add_pair(f, v[in], refs(fr, x)[out], true));
-	}
-	return HBM_OK;
-}
-
-static hbm_status add_pairs(hlo_flat *f, const frame *fr, const hlo_instr *x)
-{
-	now(f)->pairs.first = f->pairs.n;
-	switch (hlo_opcode_infos[x->opcode].class) {
-	case HLO_ELEM:
-		return elementwise_pairs(f, fr, x);
-	case HLO_DUS:
-		return update_pairs(f, fr, x, 1);
-	case HLO_SCATTER:
-		return update_pairs(f, fr, x, x->leaves.n);
-	case HLO_LEAFWISE:
-		return update_pairs(f, fr, x, x->operands.n);
-	case HLO_FUSION:
-		return fusion_pairs(f, fr, x);
-	case HLO_CUSTOM:
-		return custom_pairs(f, fr, x);
-	default:
-		return HBM_OK;
-	}
 }
 
 /* ---- plain operations ----------------------------------------------------- */
 
-static hbm_status plain(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status plain(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 
 	HBM_TRY(add_step(f, HLO_S_OP, i, 0));
 	HBM_TRY(add_reads(f, fr, x));
 	for (uint32_t leaf = 0; leaf < x->leaves.n; leaf++)
-		HBM_TRY(add_write(f, i, leaf, &refs(fr, x)[leaf]));
-	return add_pairs(f, fr, x);
+		HBM_TRY(add_write(f, i, leaf, &hlo_refs(fr, x)[leaf]));
+	return hlo_add_pairs(f, fr, x);
 }
 
 /* The result's leaves are those of operand k from `from` on. */
-static void hand_on(const hlo_flat *f, const frame *fr, const hlo_instr *x, uint32_t k,
-                    uint32_t from)
+static void hand_on(const hlo_flat *f, const hlo_frame *fr, const hlo_instr *x,
+                    uint32_t k, uint32_t from)
 {
 	uint32_t n;
-	const uint32_t *v = operand(f, fr, x, k, &n);
+	const uint32_t *v = hlo_operand_refs(f, fr, x, k, &n);
 
 	for (uint32_t leaf = 0; leaf < x->leaves.n; leaf++)
-		refs(fr, x)[leaf] = from + leaf < n ? v[from + leaf] : HBM_NONE;
+		hlo_refs(fr, x)[leaf] = from + leaf < n ? v[from + leaf] : HBM_NONE;
 }
 
-static void tuple(const hlo_flat *f, const frame *fr, const hlo_instr *x)
+static void tuple(const hlo_flat *f, const hlo_frame *fr, const hlo_instr *x)
 {
 	uint32_t leaf = 0, n;
 
 	for (uint32_t k = 0; k < x->operands.n; k++) {
-		const uint32_t *v = operand(f, fr, x, k, &n);
+		const uint32_t *v = hlo_operand_refs(f, fr, x, k, &n);
 		for (uint32_t i = 0; i < n && leaf < x->leaves.n; i++)
-			refs(fr, x)[leaf++] = v[i];
+			hlo_refs(fr, x)[leaf++] = v[i];
 	}
 }
 
-static void element(const hlo_flat *f, const frame *fr, const hlo_instr *x)
+static void element(const hlo_flat *f, const hlo_frame *fr, const hlo_instr *x)
 {
-	const hlo_node *t = &f->m->nodes.items[operand_node(f, x, 0)];
+	const hlo_node *t = &f->m->nodes.items[hlo_operand_node(f, x, 0)];
 	uint32_t kid = f->m->kids.items[t->first + x->number];
 
 	hand_on(f, fr, x, 0, f->m->nodes.items[kid].leaf - t->leaf);
 }
 
-static hbm_status constant(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status constant(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 
 	if (x->leaves.n != 1)
 		return plain(f, fr, i);
@@ -345,16 +170,16 @@ static hbm_status constant(hlo_flat *f, const frame *fr, uint32_t i)
 		if (f->constant[i] != HBM_NONE)
 			f->values.items[f->constant[i]].def = 0;
 	}
-	refs(fr, x)[0] = f->constant[i];
+	hlo_refs(fr, x)[0] = f->constant[i];
 	return HBM_OK;
 }
 
-static void parameter(const frame *fr, const hlo_instr *x)
+static void parameter(const hlo_frame *fr, const hlo_instr *x)
 {
 	const uint32_t *v = x->number < fr->n_args ? fr->args[x->number] : NULL;
 
 	for (uint32_t leaf = 0; leaf < x->leaves.n; leaf++)
-		refs(fr, x)[leaf] = v ? v[leaf] : HBM_NONE;
+		hlo_refs(fr, x)[leaf] = v ? v[leaf] : HBM_NONE;
 }
 
 /* ---- asynchronous pairs --------------------------------------------------- */
@@ -370,12 +195,12 @@ static const hlo_node *kid(const hlo_flat *f, const hlo_instr *x, uint32_t k)
 
 /* (operands, results, context...), except that a copy gives (result, operand,
  * context). Contexts are handles and take no bytes. */
-static hbm_status start(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status start(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 	bool copy = x->opcode == HLO_OP_COPY_START;
 	const hlo_node *echo = kid(f, x, copy), *result = kid(f, x, !copy);
-	uint32_t *out = refs(fr, x), at = 0, n;
+	uint32_t *out = hlo_refs(fr, x), at = 0, n;
 
 	if (!echo || !result)
 		return plain(f, fr, i);
@@ -384,19 +209,19 @@ static hbm_status start(hlo_flat *f, const frame *fr, uint32_t i)
 	for (uint32_t leaf = 0; leaf < x->leaves.n; leaf++)
 		out[leaf] = HBM_NONE;
 	for (uint32_t k = 0; k < x->operands.n; k++) {
-		const uint32_t *v = operand(f, fr, x, k, &n);
+		const uint32_t *v = hlo_operand_refs(f, fr, x, k, &n);
 		for (uint32_t j = 0; j < n && at < echo->n_leaves; j++)
 			out[echo->leaf + at++] = v[j];
 	}
 	for (uint32_t j = 0; j < result->n_leaves; j++)
 		HBM_TRY(add_write(f, i, result->leaf + j, &out[result->leaf + j]));
-	return add_pairs(f, fr, x);
+	return hlo_add_pairs(f, fr, x);
 }
 
 /* Where the result stands in what the start gave. */
 static uint32_t done_from(const hlo_flat *f, const hlo_instr *x)
 {
-	const hlo_node *from = &f->m->nodes.items[operand_node(f, x, 0)];
+	const hlo_node *from = &f->m->nodes.items[hlo_operand_node(f, x, 0)];
 	const hlo_node *second;
 
 	if (x->opcode == HLO_OP_COPY_DONE || x->opcode == HLO_OP_ALL_REDUCE_DONE ||
@@ -407,12 +232,12 @@ static uint32_t done_from(const hlo_flat *f, const hlo_instr *x)
 }
 
 /* Operands and results of the start are in use until here. */
-static hbm_status done(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status done(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 
 	HBM_TRY(add_step(f, HLO_S_OP, i, 0));
-	now(f)->nop = true;
+	hlo_now(f)->nop = true;
 	HBM_TRY(add_reads(f, fr, x));
 	hand_on(f, fr, x, 0, done_from(f, x));
 	return HBM_OK;
@@ -424,7 +249,7 @@ static hbm_status walk(hlo_flat *f, uint32_t comp, const uint32_t *const *args,
                        uint32_t n_args, uint32_t depth,
                        const uint32_t **ret_root) HBM_MUST_USE;
 
-static hbm_status call(hlo_flat *f, const frame *fr, const hlo_instr *x)
+static hbm_status call(hlo_flat *f, const hlo_frame *fr, const hlo_instr *x)
 {
 	const uint32_t **args = HBM_ARRAY(f->arena, const uint32_t *, x->operands.n);
 	const uint32_t *root;
@@ -432,10 +257,10 @@ static hbm_status call(hlo_flat *f, const frame *fr, const hlo_instr *x)
 
 	HBM_NEED(args);
 	for (uint32_t k = 0; k < x->operands.n; k++)
-		args[k] = operand(f, fr, x, k, &n);
+		args[k] = hlo_operand_refs(f, fr, x, k, &n);
 	HBM_TRY(walk(f, f->m->called.items[x->called.first].comp, args, x->operands.n,
 	             fr->depth + 1, &root));
-	memcpy(refs(fr, x), root, x->leaves.n * sizeof *root);
+	memcpy(hlo_refs(fr, x), root, x->leaves.n * sizeof *root);
 	return HBM_OK;
 }
 
@@ -470,11 +295,11 @@ static hbm_status carry(hlo_flat *f, uint32_t i, uint32_t leaf, uint32_t state,
 	return result == HBM_NONE ? HBM_OK : add_move(f, result, *ref);
 }
 
-static hbm_status loop(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status loop(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 	uint32_t n, open = f->steps.n, first, kept = 0;
-	const uint32_t *init = operand(f, fr, x, 0, &n), *root;
+	const uint32_t *init = hlo_operand_refs(f, fr, x, 0, &n), *root;
 	uint32_t *state = HBM_ARRAY(f->arena, uint32_t, n);
 	const hlo_called *called = f->m->called.items + x->called.first;
 	const uint32_t *arg = state;
@@ -493,11 +318,11 @@ static hbm_status loop(hlo_flat *f, const frame *fr, uint32_t i)
 	HBM_TRY(add_step(f, HLO_S_LOOP_END, i, open));
 	for (uint32_t k = 0; k < n; k++) {
 		if (unchanged(f, init[k], state[k], root[k]))
-			refs(fr, x)[k] = init[k];
+			hlo_refs(fr, x)[k] = init[k];
 		else if (state[k] != HBM_NONE)
-			HBM_TRY(carry(f, i, k, state[k], root[k], &refs(fr, x)[k]));
+			HBM_TRY(carry(f, i, k, state[k], root[k], &hlo_refs(fr, x)[k]));
 		else
-			refs(fr, x)[k] = HBM_NONE;
+			hlo_refs(fr, x)[k] = HBM_NONE;
 	}
 	/* Initial moves of what turned out to be no state. */
 	first = f->steps.items[open].moves.first;
@@ -510,12 +335,12 @@ static hbm_status loop(hlo_flat *f, const frame *fr, uint32_t i)
 	return HBM_OK;
 }
 
-static hbm_status branch(hlo_flat *f, const frame *fr, uint32_t i, uint32_t k,
+static hbm_status branch(hlo_flat *f, const hlo_frame *fr, uint32_t i, uint32_t k,
                          const uint32_t *result)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 	uint32_t n, open = f->steps.n;
-	const uint32_t *arg = operand(f, fr, x, k + 1, &n), *root;
+	const uint32_t *arg = hlo_operand_refs(f, fr, x, k + 1, &n), *root;
 	uint32_t comp = f->m->called.items[x->called.first + k].comp;
 
 	HBM_TRY(add_step(f, HLO_S_BRANCH, i, k));
@@ -528,17 +353,17 @@ static hbm_status branch(hlo_flat *f, const frame *fr, uint32_t i, uint32_t k,
 }
 
 /* Branches stand one after the other; only one of them runs. */
-static hbm_status conditional(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status conditional(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
-	uint32_t *result = refs(fr, x), n;
-	const uint32_t *selector = operand(f, fr, x, 0, &n);
+	const hlo_instr *x = hlo_instr_at(f, i);
+	uint32_t *result = hlo_refs(fr, x), n;
+	const uint32_t *selector = hlo_operand_refs(f, fr, x, 0, &n);
 
 	HBM_TRY(add_step(f, HLO_S_OP, i, 0));
-	now(f)->nop = true;
+	hlo_now(f)->nop = true;
 	for (uint32_t k = 0; k < n; k++)
 		HBM_TRY(add_read(f, selector[k]));
-	now(f)->writes.first = f->operands.n;
+	hlo_now(f)->writes.first = f->operands.n;
 	for (uint32_t leaf = 0; leaf < x->leaves.n; leaf++)
 		HBM_TRY(add_value(f, i, leaf, HLO_V_STATE, &result[leaf]));
 	for (uint32_t k = 0; k < x->called.n; k++)
@@ -564,16 +389,16 @@ static bool on_host(const hlo_flat *f, uint32_t v)
 }
 
 /* Markers that a compiler takes out again: they hand their operand on. */
-static bool is_marker(const hlo_flat *f, const frame *fr, const hlo_instr *x)
+static bool is_marker(const hlo_flat *f, const hlo_frame *fr, const hlo_instr *x)
 {
 	const uint32_t *v;
 	uint32_t n;
 
 	if (x->operands.n != 1 || x->leaves.n != 1)
 		return false;
-	v = operand(f, fr, x, 0, &n);
-	if (n != 1 || f->m->nodes.items[operand_node(f, x, 0)].size !=
-	                      leaf_node(f, x, 0)->size)
+	v = hlo_operand_refs(f, fr, x, 0, &n);
+	if (n != 1 || f->m->nodes.items[hlo_operand_node(f, x, 0)].size !=
+	                      hlo_leaf_node(f, x, 0)->size)
 		return false;
 	return target_is(x, "Sharding") || target_is(x, "SPMDFullToShardShape") ||
 	       target_is(x, "SPMDShardToFullShape") ||
@@ -581,17 +406,17 @@ static bool is_marker(const hlo_flat *f, const frame *fr, const hlo_instr *x)
 	       (target_is(x, "MoveToHost") && on_host(f, v[0]));
 }
 
-static hbm_status custom(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status custom(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 
 	if (is_marker(f, fr, x)) {
 		hand_on(f, fr, x, 0, 0);
 		return HBM_OK;
 	}
 	HBM_TRY(plain(f, fr, i));
-	if (target_is(x, "MoveToHost") && refs(fr, x)[0] != HBM_NONE)
-		f->values.items[refs(fr, x)[0]].flags |= HLO_V_HOST;
+	if (target_is(x, "MoveToHost") && hlo_refs(fr, x)[0] != HBM_NONE)
+		f->values.items[hlo_refs(fr, x)[0]].flags |= HLO_V_HOST;
 	return HBM_OK;
 }
 
@@ -603,17 +428,17 @@ static bool is_view(const hlo_flat *f, const hlo_instr *x)
 	case HLO_SAME:
 		return true;
 	case HLO_RESHAPE:
-		return hlo_reshape_is_view(f->m, operand_node(f, x, 0), x->shape);
+		return hlo_reshape_is_view(f->m, hlo_operand_node(f, x, 0), x->shape);
 	case HLO_TRANSPOSE:
-		return hlo_transpose_is_view(f->m, x, operand_node(f, x, 0));
+		return hlo_transpose_is_view(f->m, x, hlo_operand_node(f, x, 0));
 	default:
 		return false;
 	}
 }
 
-static hbm_status one(hlo_flat *f, const frame *fr, uint32_t i)
+static hbm_status one(hlo_flat *f, const hlo_frame *fr, uint32_t i)
 {
-	const hlo_instr *x = instr(f, i);
+	const hlo_instr *x = hlo_instr_at(f, i);
 
 	if (is_view(f, x)) {
 		hand_on(f, fr, x, 0, 0);
@@ -652,8 +477,9 @@ static hbm_status walk(hlo_flat *f, uint32_t comp, const uint32_t *const *args,
                        uint32_t n_args, uint32_t depth, const uint32_t **ret_root)
 {
 	const hlo_comp *c = &f->m->comps.items[comp];
-	const hlo_instr *first = instr(f, c->first), *root = instr(f, c->root);
-	frame fr = {.c = c, .base = first->leaves.first, .args = args,
+	const hlo_instr *first = hlo_instr_at(f, c->first);
+	const hlo_instr *root = hlo_instr_at(f, c->root);
+	hlo_frame fr = {.c = c, .base = first->leaves.first, .args = args,
 	            .n_args = n_args, .depth = depth};
 
 	if (depth >= HBM_MAX_DEPTH)
@@ -668,7 +494,7 @@ static hbm_status walk(hlo_flat *f, uint32_t comp, const uint32_t *const *args,
 	memset(fr.refs, 0xff, c->n_leaves * sizeof *fr.refs);
 	for (uint32_t k = 0; k < c->n_order; k++)
 		HBM_TRY(one(f, &fr, c->order[k]));
-	*ret_root = refs(&fr, root);
+	*ret_root = hlo_refs(&fr, root);
 	return HBM_OK;
 }
 
@@ -682,7 +508,7 @@ static hbm_status arguments(hlo_flat *f, const hlo_comp *c, const uint32_t **arg
 		args[k] = NULL;
 		if (c->params[k] == HBM_NONE)
 			continue;
-		x = instr(f, c->params[k]);
+		x = hlo_instr_at(f, c->params[k]);
 		HBM_NEED(v = HBM_ARRAY(f->arena, uint32_t, x->leaves.n));
 		for (uint32_t leaf = 0; leaf < x->leaves.n; leaf++) {
 			HBM_TRY(add_value(f, c->params[k], leaf,
@@ -703,7 +529,7 @@ static uint32_t aliased(const hlo_flat *f, const hlo_comp *c,
 
 	if (a->operand >= c->n_params || !args[a->operand])
 		return HBM_NONE;
-	leaf = leaf_at(f, instr(f, c->params[a->operand])->shape, a->in);
+	leaf = hlo_leaf_at(f, hlo_instr_at(f, c->params[a->operand])->shape, a->in);
 	return leaf == HBM_NONE ? HBM_NONE : args[a->operand][leaf];
 }
 
@@ -735,10 +561,11 @@ static hbm_status aliased_result(hlo_flat *f, const uint32_t *root, bool *taken,
                                  const hlo_alias *a, uint32_t arg)
 {
 	const hlo_comp *c = &f->m->comps.items[f->m->entry];
-	uint32_t leaf = leaf_at(f, instr(f, c->root)->shape, a->out), out;
+	uint32_t leaf = hlo_leaf_at(f, hlo_instr_at(f, c->root)->shape, a->out), out;
 
 	if (leaf == HBM_NONE || root[leaf] == HBM_NONE || taken[leaf] ||
-	    leaf_node(f, instr(f, c->root), leaf)->size != f->values.items[arg].size)
+	    hlo_leaf_node(f, hlo_instr_at(f, c->root), leaf)->size !=
+		    f->values.items[arg].size)
 		return no_such(f, a, "result of the argument's size");
 	if (f->values.items[arg].flags & HLO_V_STATE)
 		return hbm_fail(f->m->diags, HBM_SEMANTIC, HBM_E_HLO_SEMANTIC,
@@ -786,7 +613,7 @@ static hbm_status plain_result(hlo_flat *f, const uint32_t *root, uint32_t leaf)
 static hbm_status results(hlo_flat *f, const hlo_comp *c, const uint32_t *const *args,
                           const uint32_t *root)
 {
-	uint32_t n = instr(f, c->root)->leaves.n;
+	uint32_t n = hlo_instr_at(f, c->root)->leaves.n;
 	bool *taken = HBM_ZARRAY(f->arena, bool, n);
 
 	HBM_NEED(taken);

@@ -14,6 +14,7 @@
  *            matter of order.
  * Cost       O(n log n) in instructions and operands. */
 #include "base/ckd.h"
+#include "base/ready.h"
 #include "base/sort.h"
 #include "import/hlo.h"
 
@@ -324,52 +325,18 @@ static bool text_order(const graph *g, uint32_t *order, uint32_t *ret_n)
 
 /* ---- list order ----------------------------------------------------------- */
 
-typedef struct ready {
-	int64_t gain;
-	uint32_t id;
-} ready;
-
 typedef struct lister {
 	const graph *g;
 	meter t;
-	HBM_VEC(ready) heap;
+	hbm_ready_heap heap;
 	bool *done, *is_ready;
 	uint32_t *deps, *xor_left;
 	ids free_ones; /* ready instructions that take no memory */
 } lister;
 
-static bool before(const ready *a, const ready *b)
+static bool push(lister *l, int64_t gain, uint32_t id)
 {
-	return a->gain != b->gain ? a->gain > b->gain : a->id < b->id;
-}
-
-static bool push(lister *l, ready x)
-{
-	uint32_t i = l->heap.n;
-
-	if (!HBM_PUSH(l->g->arena, &l->heap, x))
-		return false;
-	for (; i && before(&x, &l->heap.items[(i - 1) / 2]); i = (i - 1) / 2)
-		l->heap.items[i] = l->heap.items[(i - 1) / 2];
-	l->heap.items[i] = x;
-	return true;
-}
-
-static ready pop(lister *l)
-{
-	ready top = l->heap.items[0], x = l->heap.items[--l->heap.n];
-	uint32_t i = 0, k;
-
-	while ((k = 2 * i + 1) < l->heap.n) {
-		if (k + 1 < l->heap.n && before(&l->heap.items[k + 1], &l->heap.items[k]))
-			k++;
-		if (!before(&l->heap.items[k], &x))
-			break;
-		l->heap.items[i] = l->heap.items[k];
-		i = k;
-	}
-	l->heap.items[i] = x;
-	return top;
+	return hbm_ready_push(l->g->arena, &l->heap, (hbm_ready){gain, id});
 }
 
 static int64_t gain(const lister *l, uint32_t i)
@@ -388,7 +355,7 @@ static bool make_ready(lister *l, uint32_t i)
 	l->is_ready[i] = true;
 	if (no_buffer(at(l->g, i)) || outside(at(l->g, i)))
 		return HBM_PUSH(l->g->arena, &l->free_ones, i);
-	return push(l, (ready){gain(l, i), i});
+	return push(l, gain(l, i), i);
 }
 
 /* The user that is now the only one left of a buffer gains its bytes. */
@@ -401,7 +368,7 @@ static bool notice_last_users(lister *l, uint32_t i)
 		l->xor_left[b] ^= i;
 		last = l->xor_left[b];
 		if (l->t.left[b] == 1 && l->is_ready[last] && !l->done[last] &&
-		    !push(l, (ready){gain(l, last), last}))
+		    !push(l, gain(l, last), last))
 			return false;
 	}
 	return true;
@@ -446,12 +413,12 @@ static hbm_status list_order(const graph *g, uint32_t *order, uint32_t *ret_n)
 
 	HBM_TRY(lister_init(&l, g));
 	while (free_at < l.free_ones.n || l.heap.n) {
-		ready top;
+		hbm_ready top;
 		if (free_at < l.free_ones.n) {
 			HBM_NEED(run_one(&l, l.free_ones.items[free_at++], order, &n));
 			continue;
 		}
-		top = pop(&l);
+		top = hbm_ready_pop(&l.heap);
 		if (!l.done[top.id])
 			HBM_NEED(run_one(&l, top.id, order, &n));
 	}

@@ -12,6 +12,7 @@
  *            computes what it would save; --passes reorder,... uses it.
  * Cost       O(n log n) in nodes and accesses, and one analysis. */
 #include "base/ckd.h"
+#include "base/ready.h"
 #include "pass/pass.h"
 
 #include <string.h>
@@ -168,49 +169,15 @@ static hbm_status list_touches(graph *g)
 
 /* ---- the order ------------------------------------------------------------ */
 
-typedef struct ready {
-	int64_t gain;
-	uint32_t unit;
-} ready;
-
 typedef struct lister {
 	graph *g;
-	HBM_VEC(ready) heap;
+	hbm_ready_heap heap;
 	bool *done, *waits;
 } lister;
 
-static bool before(const ready *a, const ready *b)
+static bool push(lister *l, int64_t gain, uint32_t id)
 {
-	return a->gain != b->gain ? a->gain > b->gain : a->unit < b->unit;
-}
-
-static bool push(lister *l, ready x)
-{
-	uint32_t i = l->heap.n;
-
-	if (!HBM_PUSH(l->g->cx->scratch, &l->heap, x))
-		return false;
-	for (; i && before(&x, &l->heap.items[(i - 1) / 2]); i = (i - 1) / 2)
-		l->heap.items[i] = l->heap.items[(i - 1) / 2];
-	l->heap.items[i] = x;
-	return true;
-}
-
-static ready pop(lister *l)
-{
-	ready top = l->heap.items[0], x = l->heap.items[--l->heap.n];
-	uint32_t i = 0, k;
-
-	while ((k = 2 * i + 1) < l->heap.n) {
-		if (k + 1 < l->heap.n && before(&l->heap.items[k + 1], &l->heap.items[k]))
-			k++;
-		if (!before(&l->heap.items[k], &x))
-			break;
-		l->heap.items[i] = l->heap.items[k];
-		i = k;
-	}
-	l->heap.items[i] = x;
-	return top;
+	return hbm_ready_push(l->g->cx->scratch, &l->heap, (hbm_ready){gain, id});
 }
 
 /* Bytes freed less bytes allocated; sums of sizes stay below 2^62. A storage that
@@ -240,7 +207,7 @@ static bool run_unit(lister *l, uint32_t u)
 		last = g->xor_left[s] ^= u;
 		if (g->left[s] == 1 &&
 		    l->waits[last] && !l->done[last] &&
-		    !push(l, (ready){gain(g, last), last}))
+		    !push(l, gain(g, last), last))
 			return false;
 	}
 	for (uint32_t e = g->edge_first[u]; e < g->edge_first[u + 1]; e++) {
@@ -248,7 +215,7 @@ static bool run_unit(lister *l, uint32_t u)
 		if (--g->n_deps[v])
 			continue;
 		l->waits[v] = true;
-		if (!push(l, (ready){gain(g, v), v}))
+		if (!push(l, gain(g, v), v))
 			return false;
 	}
 	return true;
@@ -264,14 +231,14 @@ static hbm_status list(graph *g, uint32_t *order, uint32_t *ret_n)
 	for (uint32_t u = 0; u < g->n; u++)
 		if (!g->n_deps[u]) {
 			l.waits[u] = true;
-			HBM_NEED(push(&l, (ready){gain(g, u), u}));
+			HBM_NEED(push(&l, gain(g, u), u));
 		}
 	while (l.heap.n) {
-		ready top = pop(&l);
-		if (l.done[top.unit])
+		hbm_ready top = hbm_ready_pop(&l.heap);
+		if (l.done[top.id])
 			continue;
-		order[n++] = top.unit;
-		HBM_NEED(run_unit(&l, top.unit));
+		order[n++] = top.id;
+		HBM_NEED(run_unit(&l, top.id));
 	}
 	*ret_n = n;
 	return HBM_OK;
