@@ -50,12 +50,13 @@ static hbm_status make_problem(solver *s)
 		pin[i] = x->pin;
 		start[i] = no_reuse ? 0 : x->start;
 		end[i] = no_reuse ? 1 : x->end;
-		/* Sizes that are multiples of the granule keep smaller alignments. */
+		/* Sizes that are multiples of the granule keep smaller alignments,
+		 * but for what stands on a pin. */
 		aligned |= granule % x->align != 0;
 		pinned |= x->pin != HBM_NO_OFFSET;
 	}
 	s->problem = (hbm_problem){.n = n, .size = size, .start = start, .end = end,
-	                           .align = aligned ? align : NULL,
+	                           .align = aligned || pinned ? align : NULL,
 	                           .pin = pinned ? pin : NULL,
 	                           .capacity = capacity(s->cx)};
 	return HBM_OK;

@@ -1,0 +1,1 @@
+hbmplan plan pin_unaligned.hbm --target spyre --passes hbm-pool
