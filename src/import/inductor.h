@@ -203,7 +203,8 @@ typedef struct hbm_ind_name {
 	uint32_t stmt;     /* statement that tells its shape, HBM_NONE: none */
 	hbm_sym origin;    /* "model.py:12" of the fx node, 0: none */
 	uint32_t writer;   /* leaf, HBM_NONE: none */
-	uint32_t buf;      /* in graph.bufs, HBM_NONE: none */
+	const hbm_ind_graph *g; /* that prints the buffer, NULL: none */
+	uint32_t buf;           /* in g->bufs */
 	hbm_sym base;      /* view of, at last of a name that is no view; 0: none */
 	uint32_t top;      /* top-level node that accesses it, HBM_NONE: none yet */
 	bool spread;       /* accessed by several of them */
@@ -214,6 +215,13 @@ typedef struct hbm_ind_name {
 	hbm_dtype dtype; /* what the statements tell of it */
 	uint32_t itemsize;
 } hbm_ind_name;
+
+/* The buffer as printed, NULL: the text has none of this name. Its writer may be a
+ * node of the other graph. */
+static inline const hbm_ind_buf *hbm_ind_buf_of(const hbm_ind_name *n)
+{
+	return n->g ? &n->g->bufs.items[n->buf] : NULL;
+}
 
 typedef struct hbm_ind_dump {
 	hbm_arena *a;

@@ -69,13 +69,11 @@ static hbm_status add_reads(hbm_ind_builder *b, hbm_op_id op, const hbm_ind_leaf
 	for (uint32_t i = 0; i < l->reads.n; i++) {
 		const hbm_ind_name *n =
 			hbm_ind_name_in(b, b->f->lists.items[l->reads.first + i]);
-		const hbm_ind_buf *buf = hbm_ind_buf_of(b, n);
+		const hbm_ind_buf *buf = hbm_ind_buf_of(n);
 		/* A view of several buffers keeps them all alive. */
 		for (uint32_t k = 1; buf && k < buf->aliases.n; k++)
 			HBM_TRY(read_operand(
-				b, op,
-				b->f->leaves.items[n->writer]
-					.g->lists.items[buf->aliases.first + k]));
+				b, op, n->g->lists.items[buf->aliases.first + k]));
 	}
 	for (uint32_t i = 0; i < l->writes.n; i++) {
 		hbm_sym sym = b->f->lists.items[l->writes.first + i];

@@ -24,8 +24,6 @@ typedef struct hbm_ind_builder {
 hbm_status hbm_ind_add_tensors(hbm_ind_builder *b) HBM_MUST_USE;
 /* A symbol of the program with the text of one of the dump; HBM_NONE: no memory. */
 hbm_sym hbm_ind_copy_sym(hbm_ind_builder *b, hbm_sym sym);
-/* The buffer as printed, NULL: the text has none of this name. */
-const hbm_ind_buf *hbm_ind_buf_of(const hbm_ind_builder *b, const hbm_ind_name *n);
 
 static inline hbm_ind_name *hbm_ind_name_in(const hbm_ind_builder *b, hbm_sym sym)
 {

@@ -29,7 +29,6 @@ hbm_ind_name *hbm_ind_name_of(hbm_ind_dump *dump, hbm_sym sym)
 	while (dump->names.n <= sym) {
 		hbm_ind_name none = {.stmt = HBM_NONE,
 		                     .writer = HBM_NONE,
-		                     .buf = HBM_NONE,
 		                     .top = HBM_NONE,
 		                     .tensor = HBM_NONE};
 		if (!HBM_PUSH(dump->a, &dump->names, none))

@@ -246,11 +246,12 @@ static void take_buf(work *w, const hbm_ind_graph *g, uint32_t id)
 	hbm_ind_name *n = name_at(w, b->name);
 	hbm_span of = b->mutations.n ? b->mutations : b->aliases;
 
-	if (n->buf != HBM_NONE) {
+	if (n->g) {
 		HBM_IND_FAIL(w->dump, HBM_E_IND_STRUCTURE, b->at, 1,
 		             "buffer '%s' is made by two nodes", text_of(w, b->name));
 		return;
 	}
+	n->g = g;
 	n->buf = id;
 	if (of.n && g->lists.items[of.first] != b->name) {
 		n->base = g->lists.items[of.first];
@@ -335,13 +336,9 @@ static hbm_status check_chains(work *w)
 			sym = name_at(w, sym)->base;
 		}
 		if (state[sym] == 1) {
-			const hbm_ind_name *bad = name_at(w, sym);
+			const hbm_ind_buf *bad = hbm_ind_buf_of(name_at(w, sym));
 			hbm_ind_at at = {0};
-			if (bad->buf != HBM_NONE)
-				at = w->f->leaves.items[bad->writer]
-				             .g->bufs.items[bad->buf]
-				             .at;
-			HBM_IND_FAIL(w->dump, HBM_E_VIEW_CYCLE, at, 1,
+			HBM_IND_FAIL(w->dump, HBM_E_VIEW_CYCLE, bad ? bad->at : at, 1,
 			             "buffer '%s' is a view of itself",
 			             text_of(w, sym));
 			name_at(w, sym)->base = 0;

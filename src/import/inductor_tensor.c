@@ -11,13 +11,6 @@
 
 #include <string.h>
 
-const hbm_ind_buf *hbm_ind_buf_of(const hbm_ind_builder *b, const hbm_ind_name *n)
-{
-	if (n->buf == HBM_NONE || n->writer == HBM_NONE)
-		return NULL;
-	return &b->f->leaves.items[n->writer].g->bufs.items[n->buf];
-}
-
 hbm_sym hbm_ind_copy_sym(hbm_ind_builder *b, hbm_sym sym)
 {
 	return sym ? hbm_intern(&b->p->syms, hbm_ind_str(b->dump, sym),
@@ -27,7 +20,7 @@ hbm_sym hbm_ind_copy_sym(hbm_ind_builder *b, hbm_sym sym)
 
 static hbm_ind_at place(const hbm_ind_builder *b, const hbm_ind_name *n)
 {
-	const hbm_ind_buf *buf = hbm_ind_buf_of(b, n);
+	const hbm_ind_buf *buf = hbm_ind_buf_of(n);
 
 	if (buf)
 		return buf->at;
