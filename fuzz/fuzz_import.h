@@ -21,9 +21,9 @@ static void check_text(hbm_arena *a, const hbm_program *p)
 	hbm_out_init(&out, hbm_membuf_write, &buf);
 	hbm_text_print(p, &out);
 	CHECK(hbm_out_finish(&out) == HBM_OK);
-	CHECK(buf.bytes.n);
-	CHECK(hbm_text_read(a, NULL, "again", buf.bytes.items, buf.bytes.n, NULL, 0,
-	                    &again) == HBM_OK);
+	/* Nothing is printed of a program without a name and ops. */
+	CHECK(hbm_text_read(a, NULL, "again", buf.bytes.n ? buf.bytes.items : "",
+	                    buf.bytes.n, NULL, 0, &again) == HBM_OK);
 }
 
 static int fuzz_import(const hbm_importer *importer, const uint8_t *data, size_t n)

@@ -87,6 +87,9 @@ static void check_kind(hbm_check *cx, uint32_t s)
 	    (x->home.kind == HBM_HOME_LX || x->home.kind == HBM_HOME_POOL))
 		HBM_FAULT(cx, x->root, "storage '%s' has no static size, but its home is "
 		          "'%s'", name, home);
+	if ((cx->own[s].flags & HBM_T_HOST) && x->home.offset != HBM_NO_OFFSET)
+		HBM_FAULT(cx, x->root, "storage '%s' is in host memory, but has offset "
+		          "%" PRIu64 " of the device", name, x->home.offset);
 	if ((x->home.kind == HBM_HOME_LX || x->home.kind == HBM_HOME_POOL) &&
 	    x->home.offset == HBM_NO_OFFSET)
 		HBM_FAULT(cx, x->root, "storage '%s' has home '%s' but no offset there",
