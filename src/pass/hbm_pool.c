@@ -214,6 +214,18 @@ static hbm_status record(hbm_pass_cx *cx, const hbm_pool_job *job)
 	return HBM_OK;
 }
 
+static hbm_status check_pin(hbm_pass_cx *cx, const hbm_storage *s)
+{
+	const hbm_tensor *x = &cx->prog->tensors.items[s->root];
+
+	if (s->pin == HBM_NO_OFFSET || s->pin % s->align == 0)
+		return HBM_OK;
+	return hbm_fail(cx->diags, HBM_SEMANTIC, HBM_E_DEMAND,
+	                hbm_at(cx->prog, x->line, x->col, 0),
+	                "'%s' is pinned at %" PRIu64 ", not a multiple of its alignment %"
+	                PRIu64, hbm_tensor_name(cx->prog, s->root), s->pin, s->align);
+}
+
 /* Bundles first, then the seed's order. */
 typedef struct order_cx {
 	const hbm_pass_cx *cx;
@@ -239,6 +251,7 @@ static hbm_status eligible(hbm_pass_cx *cx, uint32_t *ids, hbm_node_id *bundle,
 		verdict v = judge(cx, s);
 		bundle[i] = v.bundle;
 		if (v.id == HBM_REASON_NONE) {
+			HBM_TRY(check_pin(cx, s));
 			ids[n++] = i;
 			continue;
 		}
