@@ -64,12 +64,33 @@ static void put_id(FILE *f, const char *id)
 	fputc('"', f);
 }
 
-static void put_kin(FILE *f, uint32_t kin)
+/* Comma and number: most of what is written, so without fprintf. */
+static void put_number(FILE *f, uint64_t v)
 {
-	if (kin == HBM_NONE)
+	char buf[24], *s = buf + sizeof buf;
+
+	do
+		*--s = (char)('0' + v % 10);
+	while (v /= 10);
+	*--s = ',';
+	fwrite(s, 1, (size_t)(buf + sizeof buf - s), f);
+}
+
+static void put_tick(FILE *f, int64_t tick)
+{
+	if (tick < 0)
+		fprintf(f, ",%" PRId64, tick);
+	else
+		put_number(f, (uint64_t)tick);
+}
+
+/* `none` stands for no number. */
+static void put_optional(FILE *f, uint64_t v, uint64_t none)
+{
+	if (v == none)
 		fputc(',', f);
 	else
-		fprintf(f, ",%" PRIu32, kin);
+		put_number(f, v);
 }
 
 /* minimalloc's columns; ranges half open. An unplaced buffer has no offset. */
@@ -84,28 +105,25 @@ static void put_csv(const answer *a, FILE *f)
 	        optional_column(a->pl->block, ",block"));
 	for (uint32_t i = 0; i < p->n; i++) {
 		put_id(f, hbm_input_buffer(a->in, i));
-		fprintf(f, ",%" PRId64 ",%" PRId64 ",%" PRIu64, p->start[i], p->end[i],
-		        p->size[i]);
+		put_tick(f, p->start[i]);
+		put_tick(f, p->end[i]);
+		put_number(f, p->size[i]);
 		if (p->align)
-			fprintf(f, ",%" PRIu64, p->align[i]);
-		if (p->hint && p->hint[i] == HBM_NO_OFFSET)
-			fputc(',', f);
-		else if (p->hint)
-			fprintf(f, ",%" PRIu64, p->hint[i]);
+			put_number(f, p->align[i]);
+		if (p->hint)
+			put_optional(f, p->hint[i], HBM_NO_OFFSET);
 		if (p->gap_first)
 			put_gaps(f, p, i);
 		if (p->set)
-			put_kin(f, p->set[i]);
+			put_optional(f, p->set[i], HBM_NONE);
 		if (p->shift)
-			fprintf(f, ",%" PRIu64, p->shift[i]);
+			put_number(f, p->shift[i]);
 		if (p->group)
-			put_kin(f, p->group[i]);
+			put_optional(f, p->group[i], HBM_NONE);
 		if (a->pl->block)
-			fprintf(f, ",%" PRIu32, a->pl->block[i]);
-		if (a->pl->offset[i] == HBM_NO_OFFSET)
-			fputs(",\n", f);
-		else
-			fprintf(f, ",%" PRIu64 "\n", a->pl->offset[i]);
+			put_number(f, a->pl->block[i]);
+		put_optional(f, a->pl->offset[i], HBM_NO_OFFSET);
+		fputc('\n', f);
 	}
 }
 
