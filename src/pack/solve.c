@@ -164,6 +164,23 @@ static hbm_status only_bump(solver *s)
 	return st == HBM_UNSUPPORTED ? cannot(s, HBM_F_ALIGN) : st;
 }
 
+/* The allocator that was asked for; its memory is given back. */
+static hbm_status run_allocator(solver *s, hbm_answer *ans)
+{
+	const hbm_inst *in = &s->nm.inst;
+	hbm_arena own;
+	hbm_status st;
+
+	hbm_arena_init(&own, &s->scratch.mem);
+	s->cx.scratch = &own;
+	st = s->al->solve ? s->al->solve(&s->cx, in, ans)
+	                  : hbm_auto(&s->cx, in, s->p->capacity / s->nm.unit,
+	                             s->opts->threads, ans);
+	s->cx.scratch = &s->scratch;
+	hbm_arena_fini(&own);
+	return st;
+}
+
 /* The instance's answer as offsets of buffers. */
 static hbm_status run_instance(solver *s)
 {
@@ -181,11 +198,8 @@ static hbm_status run_instance(solver *s)
 		ans.goal = s->opts->enough / s->nm.unit;
 	if (!s->opts->keep_going && s->p->capacity != HBM_NO_OFFSET)
 		ans.enough = s->p->capacity / s->nm.unit;
-	if (in->n && s->al->solve)
-		HBM_TRY(s->al->solve(&s->cx, in, &ans));
-	else if (in->n)
-		HBM_TRY(hbm_auto(&s->cx, in, s->p->capacity / s->nm.unit,
-		                 s->opts->threads, &ans));
+	if (in->n)
+		HBM_TRY(run_allocator(s, &ans));
 	if (in->n && ans.extent == HBM_NO_OFFSET)
 		HBM_TRY(hbm_fit(&unlimited, in, NULL, HBM_FIT_LOWEST, "first-fit", &ans));
 	if (in->n)
