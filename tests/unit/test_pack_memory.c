@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-enum { BUFFERS = 10000, MOST_BYTES = 250 };
+enum { BUFFERS = 6000, MOST_BYTES = 250 };
 
 typedef struct meter {
 	uint64_t now, most;
@@ -58,7 +58,7 @@ static void nested(uint64_t *seed, uint32_t i, int64_t *start, int64_t *end)
 /* Lives of all lengths, few of them long. */
 static void mixed(uint64_t *seed, uint32_t i, int64_t *start, int64_t *end)
 {
-	int64_t most = (int64_t)1 << problem_below(seed, 12);
+	int64_t most = (int64_t)1 << problem_below(seed, 8);
 
 	(void)i;
 	*start = (int64_t)problem_below(seed, BUFFERS);
