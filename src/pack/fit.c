@@ -41,15 +41,15 @@ static hbm_status order_items(hbm_arena *scratch, const hbm_inst *in,
 
 static uint64_t tightest(fitter *f, uint32_t i, uint64_t y)
 {
-	uint64_t best = y, best_room = hbm_index_room(f->ix, y);
+	uint64_t best = y, best_room = hbm_index_room(f->ix, i, y);
 
 	for (uint32_t k = 1; k < MAX_GAPS && best_room; k++) {
-		uint64_t room = hbm_index_room(f->ix, y);
+		uint64_t room = hbm_index_room(f->ix, i, y);
 
 		if (room == HBM_NO_OFFSET)
 			break;
 		y = hbm_index_next(f->ix, i, y + room + 1);
-		room = hbm_index_room(f->ix, y);
+		room = hbm_index_room(f->ix, i, y);
 		if (room < best_room && y + f->in->size[i] <= f->cap) {
 			best = y;
 			best_room = room;

@@ -16,19 +16,14 @@
  * worst; memory about 120 bytes for each piece. */
 #include "pack/index.h"
 #include "pack/kd.h"
-
-#include <string.h>
+#include "pack/spans.h"
 
 enum { STRIDE = 3 }; /* depths from one list of spans to the next */
-
-typedef struct span {
-	uint64_t lo, hi;
-} span;
 
 /* The spans of all nodes at one depth; each node has room for as many as it
  * could ever get. */
 typedef struct row {
-	span *spans;
+	hbm_span *spans;
 	uint32_t *tag; /* group of each span; NULL without groups */
 	uint32_t *n;   /* by node, counted from the first at this depth */
 	uint32_t depth;
@@ -36,22 +31,29 @@ typedef struct row {
 
 /* One list that a search must look at, for the piece [lo, hi) of the item. */
 typedef struct source {
-	const span *spans;
+	const hbm_span *spans;
 	const uint32_t *tag;
 	uint64_t lo, hi;
 	uint32_t n, at; /* spans before `at` end below the offset in hand */
 	uint32_t group;
 } source;
 
+/* What a source has next: it is met once the item ends above `end`. */
+typedef struct ahead {
+	uint64_t end;
+	uint32_t source;
+} ahead;
+
 struct hbm_index {
 	const hbm_inst *in;
 	hbm_arena *arena;
 	hbm_kd kd;
-	span *own; /* by position; empty: not placed */
+	hbm_span *own; /* by position; empty: not placed */
 	uint32_t *own_tag;
 	row *rows; /* leaves first */
 	uint32_t n_rows;
 	HBM_VEC(source) sources;
+	HBM_VEC(ahead) heap; /* least end first; a source that has no more is not in */
 	uint64_t steps;
 };
 
@@ -73,7 +75,7 @@ static hbm_status add_row(hbm_index *ix, uint32_t depth)
 		slots = 2 * slots + ((size_t)1 << depth);
 	r->depth = depth;
 	r->n = HBM_ZARRAY(ix->arena, uint32_t, (size_t)1 << depth);
-	r->spans = HBM_ARRAY(ix->arena, span, slots);
+	r->spans = HBM_ARRAY(ix->arena, hbm_span, slots);
 	HBM_NEED(r->n && r->spans);
 	if (!ix->in->group)
 		return HBM_OK;
@@ -120,7 +122,7 @@ hbm_status hbm_index_new(hbm_arena *keep, const hbm_inst *in, hbm_index **ret)
 	if (in->pieces && in->piece_first[in->n] == 0)
 		return HBM_OK;
 	HBM_TRY(build_tree(ix));
-	ix->own = HBM_ZARRAY(keep, span, ix->kd.n);
+	ix->own = HBM_ZARRAY(keep, hbm_span, ix->kd.n);
 	ix->rows = HBM_ZARRAY(keep, row, ix->kd.depth / STRIDE + 1);
 	HBM_NEED(ix->own && ix->rows);
 	if (in->group) {
@@ -221,62 +223,84 @@ static hbm_status gather_item(hbm_index *ix, uint32_t i)
 
 /* ---- searching ----------------------------------------------------------- */
 
-/* Moves `at` to the first span that ends above y. */
-static void seek(source *s, uint64_t y)
+/* Moves to the first span above y that blocks, false: none. */
+static bool look(source *s, uint64_t y, uint64_t size, ahead *a)
 {
-	uint32_t step = 1, lo = s->at, hi;
+	uint32_t at = s->at;
 
-	if (lo == s->n || s->spans[lo].hi > y)
-		return;
-	while (lo + step < s->n && s->spans[lo + step].hi <= y) {
-		lo += step;
-		step *= 2;
-	}
-	hi = lo + step < s->n ? lo + step : s->n;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s->spans[mid].hi <= y)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	s->at = hi;
+	if (at < s->n && s->spans[at].hi <= y + s->lo)
+		at = hbm_spans_above(s->spans, s->n, at, y + s->lo);
+	if (s->tag && s->group != HBM_NONE)
+		while (at < s->n && s->tag[at] == s->group)
+			at++;
+	s->at = at;
+	if (at == s->n)
+		return false;
+	a->end = s->spans[at].lo + (size - s->hi);
+	return true;
 }
 
-/* Least y' >= y at which this list leaves `h` bytes free. */
-static uint64_t raise(source *s, uint64_t y, uint64_t h)
+/* Least offset >= y that the span in hand of a source lets item i have. */
+static uint64_t raise(const hbm_inst *in, uint32_t i, const source *s, uint64_t y)
 {
-	seek(s, y);
-	for (; s->at < s->n && s->spans[s->at].lo < y + h; s->at++) {
-		if (s->group != HBM_NONE && s->tag && s->tag[s->at] == s->group) {
-			uint32_t at = s->at; /* transparent: look behind it */
+	uint64_t above = s->spans[s->at].hi;
 
-			while (++at < s->n && s->tag[at] == s->group)
-				;
-			if (at == s->n || s->spans[at].lo >= y + h)
-				return y;
-			s->at = at;
-		}
-		y = s->spans[s->at].hi;
+	return above <= y + s->lo ? y : hbm_item_up(in, i, above - s->lo);
+}
+
+static void sift_down(ahead *heap, uint32_t n, uint32_t k)
+{
+	ahead x = heap[k];
+
+	for (uint32_t c = 2 * k + 1; c < n; c = 2 * k + 1) {
+		c += c + 1 < n && heap[c + 1].end < heap[c].end;
+		if (heap[c].end >= x.end)
+			break;
+		heap[k] = heap[c];
+		k = c;
 	}
+	heap[k] = x;
+}
+
+/* Each source alone raises y; what it has above that goes to the heap, where it may
+ * be behind what later sources make of y. */
+static uint64_t raise_by_each(hbm_index *ix, uint32_t i, uint64_t y)
+{
+	uint64_t size = ix->in->size[i];
+
+	ix->heap.n = 0;
+	for (uint32_t k = 0; k < ix->sources.n; k++) {
+		source *s = &ix->sources.items[k];
+		ahead a = {0, k};
+		bool more = look(s, y, size, &a);
+
+		ix->steps++;
+		while (more && a.end < y + size) {
+			y = raise(ix->in, i, s, y);
+			more = look(s, y, size, &a);
+		}
+		if (more)
+			ix->heap.items[ix->heap.n++] = a;
+	}
+	for (uint32_t k = ix->heap.n / 2; k-- > 0;)
+		sift_down(ix->heap.items, ix->heap.n, k);
 	return y;
 }
 
 uint64_t hbm_index_next(hbm_index *ix, uint32_t i, uint64_t y)
 {
-	uint32_t n = ix->sources.n, quiet = 0;
+	ahead *heap = ix->heap.items;
+	uint64_t size = ix->in->size[i];
 
 	y = hbm_item_up(ix->in, i, y);
-	for (uint32_t k = 0; quiet < n; k = k + 1 == n ? 0 : k + 1, quiet++) {
-		source *s = &ix->sources.items[k];
-		uint64_t to = raise(s, y + s->lo, s->hi - s->lo) - s->lo;
+	while (ix->heap.n && heap->end < y + size) {
+		source *s = &ix->sources.items[heap->source];
 
 		ix->steps++;
-		if (to > y) {
-			y = hbm_item_up(ix->in, i, to);
-			quiet = 0;
-		}
+		y = raise(ix->in, i, s, y);
+		if (!look(s, y, size, heap))
+			*heap = heap[--ix->heap.n];
+		sift_down(heap, ix->heap.n, 0);
 	}
 	return y;
 }
@@ -284,163 +308,39 @@ uint64_t hbm_index_next(hbm_index *ix, uint32_t i, uint64_t y)
 hbm_status hbm_index_fit(hbm_index *ix, uint32_t i, uint64_t y, uint64_t *ret)
 {
 	HBM_TRY(gather_item(ix, i));
+	ix->heap.n = 0;
+	HBM_NEED(HBM_RESERVE(ix->arena, &ix->heap, ix->sources.n));
+	y = raise_by_each(ix, i, hbm_item_up(ix->in, i, y));
 	*ret = hbm_index_next(ix, i, y);
 	return HBM_OK;
 }
 
-uint64_t hbm_index_room(hbm_index *ix, uint64_t y)
+uint64_t hbm_index_room(const hbm_index *ix, uint32_t i, uint64_t y)
 {
-	uint64_t room = HBM_NO_OFFSET;
-
-	for (uint32_t k = 0; k < ix->sources.n; k++) {
-		source *s = &ix->sources.items[k];
-		uint32_t at;
-
-		seek(s, y + s->lo);
-		for (at = s->at; at < s->n && s->tag && s->group != HBM_NONE; at++)
-			if (s->tag[at] != s->group)
-				break;
-		if (at < s->n && s->spans[at].lo - (y + s->hi) < room)
-			room = s->spans[at].lo - (y + s->hi);
-	}
-	return room;
+	return ix->heap.n ? ix->heap.items->end - (y + ix->in->size[i]) : HBM_NO_OFFSET;
 }
 
 /* ---- placing ------------------------------------------------------------- */
-
-/* Adds [lo, hi) to n sorted spans; false: it was covered already. */
-static bool unite(span *s, uint32_t *n, uint64_t lo, uint64_t hi)
-{
-	uint32_t from = 0, to = *n, end;
-
-	while (from < to) {
-		uint32_t mid = from + (to - from) / 2;
-
-		if (s[mid].hi < lo)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	if (from < *n && s[from].lo <= lo && s[from].hi >= hi)
-		return false;
-	for (end = from; end < *n && s[end].lo <= hi; end++) {
-		lo = s[end].lo < lo ? s[end].lo : lo;
-		hi = s[end].hi > hi ? s[end].hi : hi;
-	}
-	if (end - from != 1)
-		memmove(s + from + 1, s + end, (*n - end) * sizeof *s);
-	*n = *n + 1 - (end - from);
-	s[from] = (span){lo, hi};
-	return true;
-}
-
-typedef struct tagged {
-	span *s;
-	uint32_t *tag;
-	uint32_t n;
-} tagged;
-
-static void insert_span(tagged *l, uint32_t at, span x, uint32_t tag)
-{
-	memmove(l->s + at + 1, l->s + at, (l->n - at) * sizeof *l->s);
-	memmove(l->tag + at + 1, l->tag + at, (l->n - at) * sizeof *l->tag);
-	l->s[at] = x;
-	l->tag[at] = tag;
-	l->n++;
-}
-
-/* Of n sorted spans, the first that ends above y. */
-static uint32_t first_above(const span *s, uint32_t n, uint64_t y)
-{
-	uint32_t from = 0, to = n;
-
-	while (from < to) {
-		uint32_t mid = from + (to - from) / 2;
-
-		if (s[mid].hi <= y)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
-}
-
-/* Makes an end of span i at y, when y is inside it. */
-static void cut_span(tagged *l, uint32_t i, uint64_t y)
-{
-	if (i == l->n || l->s[i].lo >= y || l->s[i].hi <= y)
-		return;
-	insert_span(l, i, (span){l->s[i].lo, y}, l->tag[i]);
-	l->s[i + 1].lo = y;
-}
-
-/* Joins touching spans of one tag among those with index [from, to). */
-static void join_spans(tagged *l, uint32_t from, uint32_t to)
-{
-	uint32_t n = from + 1, tail;
-
-	for (uint32_t i = from + 1; i < to; i++) {
-		if (l->s[n - 1].hi == l->s[i].lo && l->tag[n - 1] == l->tag[i]) {
-			l->s[n - 1].hi = l->s[i].hi;
-			continue;
-		}
-		l->s[n] = l->s[i];
-		l->tag[n++] = l->tag[i];
-	}
-	if (n >= to)
-		return;
-	tail = l->n - to;
-	memmove(l->s + n, l->s + to, tail * sizeof *l->s);
-	memmove(l->tag + n, l->tag + to, tail * sizeof *l->tag);
-	l->n = n + tail;
-}
-
-/* Adds [lo, hi) for `tag`; what others take too is taken from everybody. False:
- * nothing changed. */
-static bool paint(tagged *l, uint64_t lo, uint64_t hi, uint32_t tag)
-{
-	uint32_t i = first_above(l->s, l->n, lo), first;
-	bool changed = false;
-
-	cut_span(l, i, lo);
-	i += i < l->n && l->s[i].lo < lo;
-	first = i ? i - 1 : 0;
-	for (; lo < hi; i++) {
-		cut_span(l, i, hi);
-		if (i == l->n || l->s[i].lo > lo) {
-			uint64_t to = i < l->n && l->s[i].lo < hi ? l->s[i].lo : hi;
-
-			insert_span(l, i, (span){lo, to}, tag);
-			changed = true;
-		} else if (l->tag[i] != tag && l->tag[i] != HBM_NONE) {
-			l->tag[i] = HBM_NONE;
-			changed = true;
-		}
-		lo = l->s[i].hi;
-	}
-	join_spans(l, first, i < l->n ? i + 1 : i);
-	return changed;
-}
 
 static void place_piece(hbm_index *ix, uint32_t pos, uint64_t lo, uint64_t hi)
 {
 	uint32_t leaf = hbm_kd_leaf(&ix->kd, pos);
 
-	ix->own[pos] = (span){lo, hi};
+	ix->own[pos] = (hbm_span){lo, hi};
 	for (uint32_t i = 0; i < ix->n_rows; i++) {
 		row *r = &ix->rows[i];
 		uint32_t k = (leaf >> STRIDE * (i + 1)) - (1u << r->depth);
 		uint32_t slot = slot_of(ix, r, k);
 
 		if (r->tag) {
-			tagged l = {r->spans + slot, r->tag + slot, r->n[k]};
+			hbm_tagged l = {r->spans + slot, r->tag + slot, r->n[k]};
 
-			bool changed = paint(&l, lo, hi, ix->own_tag[pos]);
+			bool changed = hbm_spans_paint(&l, lo, hi, ix->own_tag[pos]);
 
 			r->n[k] = l.n;
 			if (!changed)
 				return;
-		} else if (!unite(r->spans + slot, &r->n[k], lo, hi)) {
+		} else if (!hbm_spans_unite(r->spans + slot, &r->n[k], lo, hi)) {
 			return; /* so was it in every node above */
 		}
 	}
@@ -464,7 +364,7 @@ void hbm_index_place(hbm_index *ix, uint32_t i, uint64_t y)
 static bool meets(const hbm_index *ix, uint32_t pos, const hbm_piece *pc, uint32_t group,
                   uint64_t y)
 {
-	const span *s = &ix->own[pos];
+	const hbm_span *s = &ix->own[pos];
 
 	if (s->lo >= y + pc->hi || s->hi <= y + pc->lo)
 		return false;

@@ -18,9 +18,9 @@ hbm_status hbm_index_fit(hbm_index *ix, uint32_t i, uint64_t y,
 /* After hbm_index_fit of the same item: the next one above; the tree is not read
  * again, so nothing may be placed between. */
 uint64_t hbm_index_next(hbm_index *ix, uint32_t i, uint64_t y);
-/* After a fit: how far the item at y could be raised and meet nothing on the
- * way. HBM_NO_OFFSET: for ever. */
-uint64_t hbm_index_room(hbm_index *ix, uint64_t y);
+/* How far the item could be raised above the y that the last search returned and
+ * meet nothing on the way. HBM_NO_OFFSET: for ever. */
+uint64_t hbm_index_room(const hbm_index *ix, uint32_t i, uint64_t y);
 void hbm_index_place(hbm_index *ix, uint32_t i, uint64_t y);
 /* A placed item that meets item i at offset y, HBM_NONE: none. O(n). */
 uint32_t hbm_index_blocker(const hbm_index *ix, uint32_t i, uint64_t y,
