@@ -3,9 +3,10 @@
  * together cover most of its floor, so that little of it is lost.
  *
  * Of the items inside a valley a row that does not overlap is chosen by dynamic
- * programming over its ticks. An item is worth the ticks it covers; a small bonus
- * goes to what is large, which is harder to place later, and to an item whose top
- * is level with the wall beside it. Further tries vary the bonus.
+ * programming over its ticks. An item is worth the ticks it covers, less a little for
+ * being one more: short ones are kept for narrow valleys. A small bonus goes to what is
+ * large, which is harder to place later, and to an item whose top is level with the
+ * wall beside it. Further tries vary both.
  *
  * For problems that are tight nearly everywhere: what it saves is lost area.
  *
@@ -24,6 +25,8 @@ enum {
 	FIRST_TILT = 16,    /* of ONE, for an item of mean area and life */
 	MAX_TILT = 64,
 	MAX_NOISE = 40,
+	FIRST_TOLL = 64,    /* of ONE, for each item, at mean life */
+	MAX_TOLL = 128,
 	RATIO_ONE = 64,     /* area of an item over the mean */
 	MAX_RATIO = 4096,
 };
@@ -85,20 +88,25 @@ static hbm_status layers_init(hbm_arena *a, const hbm_inst *in, layers *l)
 	return sort_items(a, in, l);
 }
 
-/* tilt, noise: of ONE, for an item of mean area and life. */
-static void set_worth(layers *l, uint32_t tilt, uint32_t noise, uint64_t *seed)
+/* How one try weighs items; of ONE, for an item of mean area and life. */
+typedef struct weights {
+	uint32_t tilt, noise, toll;
+} weights;
+
+static void set_worth(layers *l, const weights *w, uint64_t *seed)
 {
 	const hbm_inst *in = l->in;
-	uint64_t unit = l->area / in->n / RATIO_ONE + 1;
+	uint64_t unit = l->area / in->n / RATIO_ONE + 1, toll = w->toll * l->mean_life;
 
 	for (uint32_t i = 0; i < in->n; i++) {
 		uint64_t life = in->end[i] - in->start[i];
 		uint64_t ratio = hbm_mul_sat(in->size[i], life) / unit, bonus;
 
-		bonus = tilt * (ratio < MAX_RATIO ? ratio : MAX_RATIO) / RATIO_ONE;
-		if (noise)
-			bonus += (hbm_rand(seed) >> 32) * noise >> 32;
-		l->worth[i] = life * ONE + bonus * l->mean_life;
+		bonus = w->tilt * (ratio < MAX_RATIO ? ratio : MAX_RATIO) / RATIO_ONE;
+		if (w->noise)
+			bonus += (hbm_rand(seed) >> 32) * w->noise >> 32;
+		bonus = life * ONE + bonus * l->mean_life;
+		l->worth[i] = bonus > toll ? bonus - toll : 1;
 	}
 }
 
@@ -263,7 +271,7 @@ static void note(const layers *l, uint64_t extent, hbm_answer *ans)
 
 hbm_status hbm_alloc_layers(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 {
-	uint32_t tilt = FIRST_TILT, noise = 0;
+	weights w = {FIRST_TILT, 0, FIRST_TOLL};
 	uint64_t seed = cx->seed;
 	bool ended = true;
 	layers l;
@@ -274,13 +282,14 @@ hbm_status hbm_alloc_layers(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans
 
 		if (ans->extent != HBM_NO_OFFSET && ans->extent <= limit)
 			limit = ans->extent - 1;
-		set_worth(&l, tilt, noise, &seed);
+		set_worth(&l, &w, &seed);
 		extent = decode(&l, limit, &ended);
 		if (extent != HBM_NO_OFFSET)
 			note(&l, extent, ans);
 		hbm_spend(cx, l.steps - before);
-		tilt = (uint32_t)(hbm_rand(&seed) % MAX_TILT);
-		noise = (uint32_t)(hbm_rand(&seed) % MAX_NOISE);
+		w.tilt = (uint32_t)(hbm_rand(&seed) % MAX_TILT);
+		w.noise = (uint32_t)(hbm_rand(&seed) % MAX_NOISE);
+		w.toll = (uint32_t)(hbm_rand(&seed) % MAX_TOLL);
 	}
 	return HBM_OK;
 }
