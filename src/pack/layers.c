@@ -26,7 +26,7 @@ enum {
 	MAX_TILT = 64,
 	MAX_NOISE = 40,
 	FIRST_TOLL = 64,    /* of ONE, for each item, at mean life */
-	MAX_TOLL = 128,
+	MAX_TOLL = 192,
 	RATIO_ONE = 64,     /* area of an item over the mean */
 	MAX_RATIO = 4096,
 };
