@@ -25,6 +25,7 @@
 enum {
 	MAX_TASKS = 4,
 	EXACT_MAX = 3000, /* items of a part that exact search is tried on */
+	SHORT_LIFE = 64,  /* ticks: up to here on average `layers` is cheap */
 };
 
 /* An allocator and its steps at effort 5. */
@@ -70,9 +71,11 @@ typedef struct order {
 	uint32_t steps;   /* 0: as many as it takes */
 } order;
 
-/* One try of `layers`. */
-static const order plain_orders[] = {{"two-sided", 0, 0}, {"layers", 64, 2},
+/* One try of `layers`: it comes first where it is likely to win. */
+static const order layers_orders[] = {{"two-sided", 0, 0}, {"layers", 64, 2},
                                      {"skyline", 0, 0}, {0}};
+static const order plain_orders[] = {{"two-sided", 0, 0}, {"skyline", 0, 0},
+                                     {"layers", 64, 2}, {0}};
 static const order general_orders[] = {
 	{"size-first", 0, 0}, {"area-first", 0, 0}, {"first-fit", 0, 0},
 	{"life-first", 0, 0}, {"best-fit", 0, 0}, {"size-best", 0, 0}, {0},
@@ -436,10 +439,22 @@ static hbm_status run_on(driver *d)
 
 /* ---- the whole ------------------------------------------------------------ */
 
+static const order *choose_orders(const hbm_inst *in)
+{
+	uint64_t life = 0;
+
+	if (in->features & ~(uint32_t)(HBM_F_ALIGN | HBM_F_HINTS))
+		return general_orders;
+	for (uint32_t i = 0; i < in->n; i++)
+		life += in->end[i] - in->start[i];
+	if (life / in->n <= SHORT_LIFE || hbm_inst_tight(in))
+		return layers_orders;
+	return plain_orders;
+}
+
 static hbm_status cheap(hbm_pack_cx *cx, const hbm_inst *in, hbm_answer *ans)
 {
-	bool plain = !(in->features & ~(uint32_t)(HBM_F_ALIGN | HBM_F_HINTS));
-	const order *o = plain ? plain_orders : general_orders;
+	const order *o = choose_orders(in);
 
 	for (; o->name && ans->extent > ans->goal && !cx->stopped; o++)
 		HBM_TRY(run_cheap(cx, o, in, ans));
