@@ -179,3 +179,14 @@ hbm_status hbm_area_keys(hbm_arena *a, const hbm_inst *in, uint64_t **ret)
 	*ret = key;
 	return HBM_OK;
 }
+
+hbm_status hbm_end_keys(hbm_arena *a, const hbm_inst *in, uint64_t **ret)
+{
+	uint64_t *key = HBM_ARRAY(a, uint64_t, in->n);
+
+	HBM_NEED(key);
+	for (uint32_t i = 0; i < in->n; i++)
+		key[i] = in->end[i];
+	*ret = key;
+	return HBM_OK;
+}

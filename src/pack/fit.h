@@ -23,10 +23,12 @@ hbm_status hbm_fit_some(hbm_pack_cx *cx, const hbm_inst *in, const uint64_t *key
                         hbm_fit_rule rule, uint64_t cap,
                         uint64_t *offset) HBM_MUST_USE;
 
-/* Keys: bytes, ticks, their product (saturating). */
+/* Keys: ticks, bytes x ticks (saturating), the tick of death. */
 hbm_status hbm_life_keys(hbm_arena *a, const hbm_inst *in,
                          uint64_t **ret) HBM_MUST_USE;
 hbm_status hbm_area_keys(hbm_arena *a, const hbm_inst *in,
                          uint64_t **ret) HBM_MUST_USE;
+hbm_status hbm_end_keys(hbm_arena *a, const hbm_inst *in,
+                        uint64_t **ret) HBM_MUST_USE;
 
 #endif

@@ -61,16 +61,22 @@ hbm_blend hbm_random_blend(uint64_t *seed)
 	                   (int32_t)(hbm_rand(seed) % one), (int32_t)(a * b / one)};
 }
 
-void hbm_keys_order_by(hbm_keys *k, const uint64_t *key, uint32_t *order)
+/* Stably. */
+static void sort_by(hbm_keys *k, const uint64_t *key, uint32_t *order)
 {
 	uint32_t n = k->in->n;
 
-	for (uint32_t i = 0; i < n; i++) {
-		order[i] = i;
-		k->key[i] = ~k->in->size[i];
-	}
-	hbm_sort_ids_with(order, n, k->key, k->room);
 	for (uint32_t i = 0; i < n; i++)
 		k->key[i] = ~key[i];
 	hbm_sort_ids_with(order, n, k->key, k->room);
+}
+
+void hbm_keys_order_by(hbm_keys *k, const uint64_t *key, const uint64_t *then,
+                       uint32_t *order)
+{
+	for (uint32_t i = 0; i < k->in->n; i++)
+		order[i] = i;
+	if (then)
+		sort_by(k, then, order);
+	sort_by(k, key, order);
 }

@@ -29,7 +29,8 @@ hbm_status hbm_keys_init(hbm_arena *a, const hbm_inst *in, hbm_keys *ret) HBM_MU
 void hbm_keys_order(hbm_keys *k, hbm_blend b, uint64_t *seed, uint32_t *order);
 /* A random blend: any direction between life and size, little noise mostly. */
 hbm_blend hbm_random_blend(uint64_t *seed);
-/* Items by falling key, equal ones by falling size, then by number. */
-void hbm_keys_order_by(hbm_keys *k, const uint64_t *key, uint32_t *order);
+/* Items by falling key, equal ones by falling `then` (NULL: not), then by number. */
+void hbm_keys_order_by(hbm_keys *k, const uint64_t *key, const uint64_t *then,
+                       uint32_t *order);
 
 #endif

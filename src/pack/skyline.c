@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * `skyline`: the skyline decoder under a few orders - longest life, largest size x
- * third root of life, largest size x life, largest size; the best of them. */
+ * third root of life, largest size x life, largest size (first birth or last death
+ * first among equals); the best of them. */
 #include "pack/bits.h"
 #include "pack/climb.h"
 #include "pack/fit.h"
@@ -51,12 +52,12 @@ static uint64_t steps_of(const decoder *d)
 	return d->sky ? hbm_sky_steps(d->sky) : d->bits.steps;
 }
 
-enum { ORDERS = 4 };
+enum { ORDERS = 5 };
 
 static hbm_status make_order(hbm_arena *a, hbm_keys *keys, uint32_t k, uint32_t *order)
 {
 	const hbm_blend mostly_size = {HBM_LOG_ONE / 3, HBM_LOG_ONE, 0};
-	const uint64_t *by = keys->in->size;
+	const uint64_t *size = keys->in->size;
 	uint64_t *key = NULL;
 
 	if (k == 1) {
@@ -67,7 +68,12 @@ static hbm_status make_order(hbm_arena *a, hbm_keys *keys, uint32_t k, uint32_t 
 		HBM_TRY(hbm_life_keys(a, keys->in, &key));
 	if (k == 2)
 		HBM_TRY(hbm_area_keys(a, keys->in, &key));
-	hbm_keys_order_by(keys, key ? key : by, order);
+	if (k == 4)
+		HBM_TRY(hbm_end_keys(a, keys->in, &key));
+	if (k < 3)
+		hbm_keys_order_by(keys, key, size, order);
+	else
+		hbm_keys_order_by(keys, size, key, order);
 	return HBM_OK;
 }
 
