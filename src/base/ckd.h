@@ -43,4 +43,16 @@ static inline uint64_t hbm_mul_sat(uint64_t a, uint64_t b)
 	return a && b > UINT64_MAX / a ? UINT64_MAX : a * b;
 }
 
+/* Greatest common divisor; of 0 and v: v. */
+static inline uint64_t hbm_gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 #endif

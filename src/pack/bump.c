@@ -12,6 +12,7 @@
  * "first in list order that is large enough" costs O(log n).
  * Source: HBM pool planning of the Spyre compiler. */
 #include "pack/bump.h"
+#include "base/ready.h"
 
 typedef struct free_list {
 	uint64_t *offset;
@@ -19,24 +20,14 @@ typedef struct free_list {
 	uint32_t n, cap;
 } free_list;
 
-/* A buffer that was given a block: a heap by (end, order of giving). */
-typedef struct pending {
-	int64_t end;
-	uint32_t order, id;
-} pending;
-
-typedef struct queue {
-	pending *items;
-	uint32_t n;
-} queue;
-
 typedef struct bump {
 	uint64_t *offset;
 	uint64_t *size; /* rounded up to the alignment */
 	uint64_t pool_end, limit;
+	const uint32_t *ids; /* by order of coming */
 	free_list list;
-	queue live;
-	queue freed; /* in one step */
+	hbm_ready_heap live;  /* buffers with a block by (end, order of coming) */
+	hbm_ready_heap freed; /* in one step, by order */
 } bump;
 
 static void set_room(free_list *l, uint32_t at, uint64_t room)
@@ -90,50 +81,26 @@ static uint64_t allocate(bump *b, uint64_t size)
 	return offset;
 }
 
-static bool before(const pending *a, const pending *b)
+/* Falls with the end, and has no end that it cannot take. */
+static int64_t gain_of(int64_t end)
 {
-	return a->end != b->end ? a->end < b->end : a->order < b->order;
+	return ~end;
 }
 
-static void push(queue *q, pending x)
+static hbm_status release(hbm_arena *scratch, bump *b, int64_t start)
 {
-	uint32_t at = q->n++;
+	while (b->live.n && b->live.items[0].gain >= gain_of(start)) {
+		hbm_ready x = hbm_ready_pop(&b->live);
 
-	for (; at > 0 && before(&x, &q->items[(at - 1) / 2]); at = (at - 1) / 2)
-		q->items[at] = q->items[(at - 1) / 2];
-	q->items[at] = x;
-}
-
-static pending pop(queue *q)
-{
-	pending top = q->items[0], x = q->items[--q->n];
-	uint32_t at = 0, child;
-
-	while ((child = 2 * at + 1) < q->n) {
-		if (child + 1 < q->n && before(&q->items[child + 1], &q->items[child]))
-			child++;
-		if (!before(&q->items[child], &x))
-			break;
-		q->items[at] = q->items[child];
-		at = child;
-	}
-	q->items[at] = x;
-	return top;
-}
-
-static void release(bump *b, int64_t start)
-{
-	while (b->live.n && b->live.items[0].end <= start) {
-		pending x = pop(&b->live);
-
-		x.end = 0; /* now only the order of giving counts */
-		push(&b->freed, x);
+		x.gain = 0; /* now only the order counts */
+		HBM_NEED(hbm_ready_push(scratch, &b->freed, x));
 	}
 	while (b->freed.n) {
-		pending x = pop(&b->freed);
+		uint32_t i = b->ids[hbm_ready_pop(&b->freed).id];
 
-		append(&b->list, b->offset[x.id], b->size[x.id]);
+		append(&b->list, b->offset[i], b->size[i]);
 	}
+	return HBM_OK;
 }
 
 /* Ids of all buffers by (start, end, index). */
@@ -158,15 +125,9 @@ static uint64_t common_multiple(const hbm_problem *p)
 	uint64_t all = 1;
 
 	for (uint32_t i = 0; p->align && i < p->n; i++) {
-		uint64_t a = p->align[i], b = all % a;
+		uint64_t more = p->align[i] / hbm_gcd(all, p->align[i]);
 
-		while (b) {
-			uint64_t rest = a % b;
-
-			a = b;
-			b = rest;
-		}
-		if (!hbm_mul(all, p->align[i] / a, &all) || all >= (uint64_t)1 << 62)
+		if (!hbm_mul(all, more, &all) || all >= (uint64_t)1 << 62)
 			return 0;
 	}
 	return all;
@@ -185,10 +146,9 @@ static hbm_status bump_init(hbm_arena *scratch, const hbm_problem *p, bump *b)
 	b->list.offset = HBM_ARRAY(scratch, uint64_t, b->list.cap);
 	b->list.room = HBM_ZARRAY(scratch, uint64_t, 2 * (size_t)b->list.cap);
 	b->size = HBM_ARRAY(scratch, uint64_t, n);
-	b->live.items = HBM_ARRAY(scratch, pending, n);
-	b->freed.items = HBM_ARRAY(scratch, pending, n);
 	HBM_NEED(b->list.offset && b->list.room && b->size);
-	HBM_NEED(b->live.items && b->freed.items);
+	HBM_NEED(HBM_RESERVE(scratch, &b->live, n));
+	HBM_NEED(HBM_RESERVE(scratch, &b->freed, n));
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (!hbm_align_up(p->size[i], align, &b->size[i]))
 			return HBM_UNSUPPORTED;
@@ -200,8 +160,8 @@ static hbm_status bump_init(hbm_arena *scratch, const hbm_problem *p, bump *b)
 hbm_status hbm_bump(hbm_arena *scratch, const hbm_problem *p, bool keep_going,
                     uint64_t *offset, uint64_t *ret_pool_end)
 {
-	bump b = {.offset = offset, .limit = HBM_NO_OFFSET};
 	uint32_t *ids = HBM_ARRAY(scratch, uint32_t, (size_t)p->n + 1);
+	bump b = {.offset = offset, .limit = HBM_NO_OFFSET, .ids = ids};
 
 	HBM_NEED(ids);
 	HBM_TRY(bump_init(scratch, p, &b));
@@ -211,10 +171,11 @@ hbm_status hbm_bump(hbm_arena *scratch, const hbm_problem *p, bool keep_going,
 	for (uint32_t k = 0; k < p->n; k++) {
 		uint32_t i = ids[k];
 
-		release(&b, p->start[i]);
+		HBM_TRY(release(scratch, &b, p->start[i]));
 		offset[i] = allocate(&b, b.size[i]);
 		if (offset[i] != HBM_NO_OFFSET)
-			push(&b.live, (pending){p->end[i], k, i});
+			HBM_NEED(hbm_ready_push(scratch, &b.live,
+			                        (hbm_ready){gain_of(p->end[i]), k}));
 	}
 	*ret_pool_end = b.pool_end;
 	return HBM_OK;

@@ -38,16 +38,6 @@ typedef struct pricer {
 	int64_t *best;   /* prices of the best bound */
 } pricer;
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Divides by the values' common divisor, then, where the sum is still too large,
  * by more, rounding up; uses what bits are left for fractions. */
 static void scale_values(pricer *x, lx_prices *ret)
@@ -56,7 +46,7 @@ static void scale_values(pricer *x, lx_prices *ret)
 	uint64_t sum = 0, divisor = 0;
 
 	for (uint32_t k = 0; k < c->n; k++) {
-		divisor = gcd(divisor, (uint64_t)c->items[k].value);
+		divisor = hbm_gcd(divisor, (uint64_t)c->items[k].value);
 		sum += (uint64_t)c->items[k].value;
 	}
 	ret->scale = divisor ? divisor : 1;

@@ -8,276 +8,46 @@
  * numbered by (start, end, size, the rest), so that the order of the input
  * matters only between equal ones. O(n log n), memory O(n). */
 #include "pack/normal.h"
+#include "pack/raw.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 u128;
-
-/* Items before they are sorted. Bytes, raw times. */
-typedef struct raw_items {
-	uint32_t n;
-	uint32_t *of;       /* buffer -> item, or HBM_NONE */
-	uint64_t *base;     /* sets only: shift of the set's lowest member */
-	uint64_t *size, *mod, *rest, *pin, *hint;
-	int64_t *start, *end;
-	uint32_t *group;    /* items without pieces */
-	/* Buffers by item: members[first[i] .. first[i + 1]); sets only. */
-	uint32_t *first, *members;
-	bool sets;
-} raw_items;
-
-static bool has_life(const hbm_problem *p, uint32_t i)
-{
-	return p->size[i] > 0 && p->start[i] < p->end[i];
-}
-
-static bool in_set(const hbm_problem *p, uint32_t i)
-{
-	return p->set && p->set[i] != HBM_NONE;
-}
-
-static uint64_t shift_of(const hbm_problem *p, uint32_t i)
-{
-	return in_set(p, i) && p->shift ? p->shift[i] : 0;
-}
-
-static uint64_t align_of(const hbm_problem *p, uint32_t i)
-{
-	return p->align ? p->align[i] : 1;
-}
-
-/* Every buffer with bytes and life is an item; so is every set. */
-static hbm_status number_items(hbm_arena *scratch, const hbm_problem *p, raw_items *r)
-{
-	uint64_t *key;
-	uint32_t *ids, n_ids = 0, last = HBM_NONE;
-
-	for (uint32_t i = 0; i < p->n; i++)
-		r->of[i] = !in_set(p, i) && has_life(p, i) ? r->n++ : HBM_NONE;
-	if (!p->set)
-		return HBM_OK;
-	ids = HBM_ARRAY(scratch, uint32_t, p->n);
-	key = HBM_ARRAY(scratch, uint64_t, p->n);
-	HBM_NEED(ids && key);
-	for (uint32_t i = 0; i < p->n; i++) {
-		key[i] = p->set[i];
-		if (in_set(p, i))
-			ids[n_ids++] = i;
-	}
-	r->sets = n_ids > 0;
-	HBM_TRY(hbm_sort_ids(scratch, ids, n_ids, key));
-	for (uint32_t k = 0; k < n_ids; k++) {
-		r->n += p->set[ids[k]] != last;
-		last = p->set[ids[k]];
-		r->of[ids[k]] = r->n - 1;
-	}
-	return HBM_OK;
-}
-
-static hbm_status list_members(hbm_arena *scratch, const hbm_problem *p, raw_items *r)
-{
-	r->first = HBM_ZARRAY(scratch, uint32_t, (size_t)r->n + 2);
-	r->members = HBM_ARRAY(scratch, uint32_t, p->n);
-	HBM_NEED(r->first && r->members);
-	for (uint32_t i = 0; i < p->n; i++)
-		if (r->of[i] != HBM_NONE)
-			r->first[r->of[i] + 2]++;
-	for (uint32_t k = 0; k < r->n; k++)
-		r->first[k + 2] += r->first[k + 1];
-	for (uint32_t i = 0; i < p->n; i++)
-		if (r->of[i] != HBM_NONE)
-			r->members[r->first[r->of[i] + 1]++] = i;
-	return HBM_OK;
-}
-
-/* Inverse of a modulo m; a and m have no common divisor. */
-static uint64_t inverse(uint64_t a, uint64_t m)
-{
-	u128 old_s = 1, s = 0;
-	uint64_t old_r = a % m, r = m;
-
-	while (r) {
-		uint64_t q = old_r / r, next_r = old_r % r;
-		u128 next_s = (old_s + (u128)m * m - (u128)q * s % m) % m;
-
-		old_r = r, r = next_r;
-		old_s = s, s = next_s;
-	}
-	return (uint64_t)(old_s % m);
-}
-
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* Joins x % *m == *r with x % m2 == r2; false: no x, or the modulus overflows. */
-static bool join_moduli(uint64_t *m, uint64_t *r, uint64_t m2, uint64_t r2)
-{
-	uint64_t g = gcd(*m, m2), step = m2 / g, gap, k;
-
-	if (r2 % g != *r % g)
-		return false;
-	if (step > 1) {
-		gap = (uint64_t)(((u128)r2 + (u128)m2 * (*r / m2 + 1) - *r) % m2) / g;
-		k = (uint64_t)((u128)gap * inverse(*m / g % step, step) % step);
-		if ((u128)*m * step >= (u128)1 << 62)
-			return false;
-		*r += *m * k;
-		*m *= step;
-	}
-	return true;
-}
-
-static hbm_status bad_set(hbm_diags *d, const hbm_problem *p, uint32_t i,
-                          const char *what)
-{
-	return hbm_fail(d, HBM_SEMANTIC, HBM_E_PROBLEM, HBM_NOWHERE,
-	                "buffer %" PRIu32 ": %s contradicts another member of "
-	                "colocation set %" PRIu32,
-	                i, what, p->set[i]);
-}
-
-static void add_life(raw_items *r, uint32_t k, int64_t start, int64_t end)
-{
-	if (r->start[k] >= r->end[k]) {
-		r->start[k] = start;
-		r->end[k] = end;
-		return;
-	}
-	if (start < r->start[k])
-		r->start[k] = start;
-	if (end > r->end[k])
-		r->end[k] = end;
-}
-
-/* Joins buffer i into its item k; the set's lowest shift is known. */
-static hbm_status add_member(const hbm_problem *p, uint32_t i, hbm_diags *d,
-                             raw_items *r)
-{
-	uint32_t k = r->of[i];
-	uint64_t shift = shift_of(p, i) - (r->base ? r->base[k] : 0);
-	uint64_t align = align_of(p, i), pin = p->pin ? p->pin[i] : HBM_NO_OFFSET;
-
-	if (shift + p->size[i] > r->size[k])
-		r->size[k] = shift + p->size[i];
-	if (has_life(p, i))
-		add_life(r, k, p->start[i], p->end[i]);
-	if (align > 1 && !join_moduli(&r->mod[k], &r->rest[k], align,
-	                              (align - shift % align) % align))
-		return bad_set(d, p, i, "its alignment");
-	if (pin != HBM_NO_OFFSET) {
-		if (pin < shift ||
-		    (r->pin[k] != HBM_NO_OFFSET && r->pin[k] != pin - shift))
-			return bad_set(d, p, i, "its pinned offset");
-		r->pin[k] = pin - shift;
-	}
-	if (p->hint && p->hint[i] != HBM_NO_OFFSET && r->hint[k] == HBM_NO_OFFSET &&
-	    p->hint[i] >= shift && p->hint[i] < (uint64_t)1 << 62)
-		r->hint[k] = p->hint[i] - shift;
-	return HBM_OK;
-}
-
-static hbm_status alloc_items(hbm_arena *scratch, const hbm_problem *p, raw_items *r)
-{
-	size_t n = (size_t)r->n + 1;
-
-	r->size = HBM_ZARRAY(scratch, uint64_t, n);
-	r->start = HBM_ZARRAY(scratch, int64_t, n);
-	r->end = HBM_ZARRAY(scratch, int64_t, n);
-	r->mod = p->align ? HBM_ARRAY(scratch, uint64_t, n) : NULL;
-	r->rest = p->align ? HBM_ZARRAY(scratch, uint64_t, n) : NULL;
-	r->pin = p->pin ? HBM_ARRAY(scratch, uint64_t, n) : NULL;
-	r->hint = p->hint ? HBM_ARRAY(scratch, uint64_t, n) : NULL;
-	HBM_NEED(r->size && r->start && r->end);
-	HBM_NEED(!p->align || (r->mod && r->rest));
-	HBM_NEED((!p->pin || r->pin) && (!p->hint || r->hint));
-	for (uint32_t k = 0; k < r->n; k++) {
-		if (r->mod)
-			r->mod[k] = 1;
-		if (r->pin)
-			r->pin[k] = HBM_NO_OFFSET;
-		if (r->hint)
-			r->hint[k] = HBM_NO_OFFSET;
-	}
-	return HBM_OK;
-}
-
-static hbm_status lowest_shifts(hbm_arena *scratch, const hbm_problem *p, raw_items *r)
-{
-	r->base = HBM_ARRAY(scratch, uint64_t, (size_t)r->n + 1);
-	HBM_NEED(r->base);
-	for (uint32_t k = 0; k < r->n; k++)
-		r->base[k] = UINT64_MAX;
-	for (uint32_t i = 0; i < p->n; i++) {
-		uint32_t k = r->of[i];
-
-		if (k != HBM_NONE && shift_of(p, i) < r->base[k])
-			r->base[k] = shift_of(p, i);
-	}
-	return HBM_OK;
-}
-
-static hbm_status gather(hbm_arena *scratch, const hbm_problem *p, hbm_diags *d,
-                         raw_items *r)
-{
-	HBM_TRY(number_items(scratch, p, r));
-	HBM_TRY(alloc_items(scratch, p, r));
-	if (r->sets) {
-		HBM_TRY(lowest_shifts(scratch, p, r));
-		HBM_TRY(list_members(scratch, p, r));
-	}
-	for (uint32_t i = 0; i < p->n; i++)
-		if (r->of[i] != HBM_NONE)
-			HBM_TRY(add_member(p, i, d, r));
-	for (uint32_t k = 0; k < r->n; k++)
-		if (r->start[k] >= r->end[k])
-			r->end[k] = r->start[k] + 1;
-	return HBM_OK;
-}
 
 /* ---- the unit ----------------------------------------------------------- */
 
 static uint64_t gcd_known(uint64_t g, uint64_t v)
 {
-	return v == HBM_NO_OFFSET ? g : gcd(g, v);
+	return v == HBM_NO_OFFSET ? g : hbm_gcd(g, v);
 }
 
 /* Largest number of bytes that all lengths and places are multiples of and that
  * divides, or is divided by, each modulus. */
-static uint64_t find_unit(const hbm_problem *p, const raw_items *r)
+static uint64_t find_unit(const hbm_problem *p, const hbm_raw *r)
 {
 	uint64_t g = 0;
 	bool changed = true;
 
 	for (uint32_t k = 0; k < r->n && g != 1; k++) {
-		g = gcd(g, r->size[k]);
-		g = r->rest ? gcd(g, r->rest[k]) : g;
+		g = hbm_gcd(g, r->size[k]);
+		g = r->rest ? hbm_gcd(g, r->rest[k]) : g;
 		g = r->pin ? gcd_known(g, r->pin[k]) : g;
 		g = r->hint ? gcd_known(g, r->hint[k]) : g;
 	}
 	for (uint32_t i = 0; (p->gap_first || r->sets) && i < p->n && g != 1; i++) {
 		if (r->of[i] == HBM_NONE)
 			continue;
-		g = gcd(g, shift_of(p, i) - (r->base ? r->base[r->of[i]] : 0));
-		g = gcd(g, p->size[i]);
+		g = hbm_gcd(g, hbm_shift_of(p, i) - (r->base ? r->base[r->of[i]] : 0));
+		g = hbm_gcd(g, p->size[i]);
 		for (uint32_t j = p->gap_first ? p->gap_first[i] : 0;
 		     p->gap_first && j < p->gap_first[i + 1]; j++)
-			g = gcd(gcd(g, p->gaps[j].lo), p->gaps[j].hi);
+			g = hbm_gcd(hbm_gcd(g, p->gaps[j].lo), p->gaps[j].hi);
 	}
 	while (changed && r->mod) {
 		changed = false;
 		for (uint32_t k = 0; k < r->n; k++) {
 			if (g % r->mod[k] == 0 || r->mod[k] % g == 0)
 				continue;
-			g = gcd(g, r->mod[k]);
+			g = hbm_gcd(g, r->mod[k]);
 			changed = true;
 		}
 	}
@@ -301,7 +71,7 @@ static hbm_status sort_by_time(hbm_arena *scratch, uint32_t *ids, uint32_t n,
 }
 
 /* ids: items in final order. */
-static hbm_status order_items(hbm_arena *scratch, const raw_items *r, uint32_t *ids)
+static hbm_status order_items(hbm_arena *scratch, const hbm_raw *r, uint32_t *ids)
 {
 	uint64_t *key = HBM_ARRAY(scratch, uint64_t, (size_t)r->n + 1);
 
@@ -345,7 +115,7 @@ static bool any_other(const uint64_t *v, uint32_t n, uint64_t usual)
 	return false;
 }
 
-static hbm_status copy_moduli(hbm_arena *keep, const uint32_t *ids, const raw_items *r,
+static hbm_status copy_moduli(hbm_arena *keep, const uint32_t *ids, const hbm_raw *r,
                               uint64_t unit, hbm_inst *in)
 {
 	uint64_t *mod, *rest;
@@ -442,7 +212,7 @@ static hbm_status add_pieces(hbm_arena *a, const hbm_problem *p, uint32_t i,
 	uint64_t top = at + p->size[i] / unit;
 	int64_t now = p->start[i];
 
-	if (!has_life(p, i))
+	if (!hbm_has_life(p, i))
 		return HBM_OK;
 	for (uint32_t j = p->gap_first ? p->gap_first[i] : 0;
 	     p->gap_first && j < p->gap_first[i + 1]; j++) {
@@ -458,7 +228,7 @@ static hbm_status add_pieces(hbm_arena *a, const hbm_problem *p, uint32_t i,
 
 static hbm_status collect_pieces(hbm_arena *keep, hbm_arena *scratch,
                                  const hbm_problem *p, const uint32_t *ids,
-                                 const raw_items *r, uint64_t unit, hbm_inst *in,
+                                 const hbm_raw *r, uint64_t unit, hbm_inst *in,
                                  piece_list *l)
 {
 	uint32_t *first = HBM_ARRAY(keep, uint32_t, (size_t)r->n + 1);
@@ -476,7 +246,7 @@ static hbm_status collect_pieces(hbm_arena *keep, hbm_arena *scratch,
 		first[k] = l->pieces.n;
 		for (uint32_t m = from; m < to; m++) {
 			uint32_t i = r->sets ? r->members[m] : alone[id];
-			uint64_t at = shift_of(p, i) - (r->base ? r->base[id] : 0);
+			uint64_t at = hbm_shift_of(p, i) - (r->base ? r->base[id] : 0);
 
 			HBM_TRY(add_pieces(keep, p, i, at / unit, unit, l));
 		}
@@ -493,7 +263,7 @@ static hbm_status collect_pieces(hbm_arena *keep, hbm_arena *scratch,
 }
 
 static hbm_status cut_pieces(hbm_arena *keep, hbm_arena *scratch, const hbm_problem *p,
-                             const uint32_t *ids, const raw_items *r, uint64_t unit,
+                             const uint32_t *ids, const hbm_raw *r, uint64_t unit,
                              uint32_t *start, uint32_t *end, hbm_inst *in,
                              tick_list *ticks)
 {
@@ -523,7 +293,7 @@ static hbm_status cut_pieces(hbm_arena *keep, hbm_arena *scratch, const hbm_prob
 }
 
 static hbm_status simple_lives(hbm_arena *keep, hbm_arena *scratch,
-                               const uint32_t *ids, const raw_items *r,
+                               const uint32_t *ids, const hbm_raw *r,
                                uint32_t *start, uint32_t *end, hbm_inst *in,
                                tick_list *ticks)
 {
@@ -560,7 +330,7 @@ static bool any_group(const hbm_problem *p)
 /* ---- the whole ---------------------------------------------------------- */
 
 static hbm_status build(hbm_arena *keep, hbm_arena *scratch, const hbm_problem *p,
-                        const raw_items *r, const uint32_t *ids, hbm_normal *ret,
+                        const hbm_raw *r, const uint32_t *ids, hbm_normal *ret,
                         tick_list *ticks)
 {
 	hbm_inst *in = &ret->inst;
@@ -589,7 +359,7 @@ static hbm_status build(hbm_arena *keep, hbm_arena *scratch, const hbm_problem *
 }
 
 static hbm_status link_back(hbm_arena *keep, hbm_arena *scratch, const hbm_problem *p,
-                            const raw_items *r, const uint32_t *ids, hbm_normal *ret)
+                            const hbm_raw *r, const uint32_t *ids, hbm_normal *ret)
 {
 	uint32_t *rank = HBM_ARRAY(scratch, uint32_t, (size_t)r->n + 1);
 
@@ -609,7 +379,7 @@ static hbm_status link_back(hbm_arena *keep, hbm_arena *scratch, const hbm_probl
 		if (k == HBM_NONE && end > ret->rest_end)
 			ret->rest_end = end;
 		if (ret->shift && k != HBM_NONE)
-			ret->shift[i] = shift_of(p, i) - r->base[k];
+			ret->shift[i] = hbm_shift_of(p, i) - r->base[k];
 	}
 	return HBM_OK;
 }
@@ -638,13 +408,13 @@ static hbm_status check_reach(const hbm_normal *nm, hbm_diags *d)
 hbm_status hbm_normalise(hbm_arena *keep, hbm_arena *scratch, const hbm_problem *p,
                          hbm_diags *d, hbm_normal *ret)
 {
-	raw_items r = {.of = HBM_ARRAY(keep, uint32_t, (size_t)p->n + 1)};
+	hbm_raw r = {.of = HBM_ARRAY(keep, uint32_t, (size_t)p->n + 1)};
 	hbm_normal nm = {.unit = 1, .item_of = r.of};
 	tick_list ticks = {0};
 	uint32_t *ids;
 
 	HBM_NEED(r.of);
-	HBM_TRY(gather(scratch, p, d, &r));
+	HBM_TRY(hbm_raw_gather(scratch, p, d, &r));
 	if (any_group(p)) {
 		r.group = HBM_ARRAY(scratch, uint32_t, (size_t)r.n + 1);
 		HBM_NEED(r.group);

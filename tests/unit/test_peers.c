@@ -70,6 +70,19 @@ static void lives_of_one_tick(void **state)
 	expect(&p, HBM_OPTIMAL, 7 + 6 + 5 + 4);
 }
 
+/* The problem is solved, with buffer i there. */
+static void expect_at(const hbm_problem *p, uint32_t i, uint64_t offset)
+{
+	hbm_placement pl;
+	hbm_arena a;
+
+	hbm_arena_init(&a, NULL);
+	pl = solve_with(&a, p, NULL, 5);
+	assert_int_equal(pl.outcome, HBM_OPTIMAL);
+	assert_int_equal(pl.offset[i], offset);
+	hbm_arena_fini(&a);
+}
+
 /* minimalloc never uses a hint. */
 static void a_hint_that_costs_nothing(void **state)
 {
@@ -77,15 +90,9 @@ static void a_hint_that_costs_nothing(void **state)
 	int64_t start[] = {0, 2, 2}, end[] = {2, 4, 4};
 	hbm_problem p = {.n = 3, .size = size, .start = start, .end = end, .hint = hint,
 	                 .capacity = 12};
-	hbm_placement pl;
-	hbm_arena a;
 
 	(void)state;
-	hbm_arena_init(&a, NULL);
-	pl = solve_with(&a, &p, NULL, 5);
-	assert_int_equal(pl.outcome, HBM_OPTIMAL);
-	assert_int_equal(pl.offset[1], 8);
-	hbm_arena_fini(&a);
+	expect_at(&p, 1, 8);
 }
 
 /* A pin is no wish: it stays where a hint would like to be. */
@@ -96,15 +103,9 @@ static void a_hint_yields_to_a_pin(void **state)
 	int64_t start[] = {0, 0, 0}, end[] = {2, 2, 2};
 	hbm_problem p = {.n = 3, .size = size, .start = start, .end = end, .pin = pin,
 	                 .hint = hint, .capacity = 12};
-	hbm_placement pl;
-	hbm_arena a;
 
 	(void)state;
-	hbm_arena_init(&a, NULL);
-	pl = solve_with(&a, &p, NULL, 5);
-	assert_int_equal(pl.outcome, HBM_OPTIMAL);
-	assert_int_equal(pl.offset[2], 4);
-	hbm_arena_fini(&a);
+	expect_at(&p, 2, 4);
 }
 
 /* minimalloc fixes every row or none; a missing pin becomes offset -1. */
