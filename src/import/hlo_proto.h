@@ -7,6 +7,9 @@
 #include "import/hlo.h"
 #include "import/hlo.pb-c.h"
 
+/* The module in binary bytes, of a module or an HloProto that holds one. */
+hbm_status hlo_wire_read(hlo_module *m, const char *bytes, size_t n,
+                         const Hlo__HloModuleProto **ret) HBM_MUST_USE;
 /* Finds the module in a text dump (of a module, an HloProto, or an executable that
  * holds one) and reads it. */
 hbm_status hlo_pbtext_read(hlo_module *m, const char *text, size_t n,
